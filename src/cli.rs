@@ -40,7 +40,7 @@ use self::formats::FormatsCommand;
 pub use self::formats::define;
 use self::grep::GrepArgs;
 use self::listing::{EverywhereArgs, ListingArgs, WasteArgs};
-use self::naming::{alone, has_several, named, session, slip, with_entry};
+use self::naming::{has_several, session, single_session, slip, target_of, with_entry};
 pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
 use self::status::{StatusArgs, StatusConfig};
@@ -52,13 +52,13 @@ use self::wait::WaitArgs;
 
 use crate::analysis::expression::When;
 use crate::app::input::keymap::Keymap;
-use crate::ingest::find::{Environment, Search};
+use crate::ingest::find::{DiscoveryQuery, Environment};
 use crate::ingest::{OpenError, Target, WatchMode};
 use crate::model::text::{outlet, secrets};
 use crate::model::timestamp::Timestamp;
 use crate::render::row::Level;
 use crate::report::listing::ListKind;
-use crate::report::outcome::{Outcome, ReportError};
+use crate::report::outcome::{ReportError, ReportOutcome};
 use crate::report::rows::Paper;
 use crate::report::{self, brief, doctor, list, manual, printer, reading, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
@@ -75,21 +75,21 @@ pub enum Config {
     /// View sessions on the screen.
     View(Box<ViewConfig>),
     /// Write a transcript.
-    Show(printer::Options),
+    Show(printer::PrintOptions),
     /// Write a transcript because there is no screen.
-    Print(printer::Options),
+    Print(printer::PrintOptions),
     /// Summarize sessions.
-    Brief(brief::Options),
+    Brief(brief::BriefOptions),
     /// Write figures of sessions.
-    Stats(stats::Options),
+    Stats(stats::StatsOptions),
     /// Write errors of calls and results.
-    Check(report::check::Options),
+    Check(report::check::CheckOptions),
     /// List calls, tools or files.
-    Listing(report::listing::Options),
+    Listing(report::listing::ListingOptions),
     /// List where secrets are.
-    Secrets(report::check::secrets::Options),
+    Secrets(report::check::secrets::SecretsOptions),
     /// Sum up the calls of all sessions.
-    Everywhere(Box<report::sessions::tools::Options>),
+    Everywhere(Box<report::sessions::tools::ToolsOptions>),
     /// Write a file as it was.
     File(report::file::Options),
     /// Write who wrote each line of a file.
@@ -99,31 +99,31 @@ pub enum Config {
     /// What was paid for and came to nothing.
     Waste(Box<report::sessions::waste::Options>),
     /// Compare two runs.
-    Diff(Box<report::diff::Options>),
+    Diff(Box<report::diff::DiffOptions>),
     /// List the rules of that check.
-    Rules(report::check::Form),
+    Rules(report::check::CheckForm),
     /// Wait for a condition.
-    Wait(report::wait::Options),
+    Wait(report::wait::WaitOptions),
     /// Report how a file was understood.
-    Doctor(doctor::Options),
+    Doctor(doctor::DoctorOptions),
     /// Report how the sessions of all agents were understood.
-    Health(Box<doctor::health::Options>),
+    Health(Box<doctor::health::HealthOptions>),
     /// List sessions.
-    List(list::Options),
+    List(list::ListOptions),
     /// Write the state of recent sessions.
-    Top(report::top::Options),
+    Top(report::top::TopOptions),
     /// Write one line for a status bar.
     Status(Box<StatusConfig>),
     /// Search sessions.
-    Grep(Box<report::sessions::grep::Options>),
+    Grep(Box<report::sessions::grep::GrepOptions>),
     /// Sum up tokens and cost.
-    Usage(Box<report::sessions::usage::Options>),
+    Usage(Box<report::sessions::usage::UsageOptions>),
     /// Write sessions in a form for other programs or people.
-    Export(Box<report::export::Options>),
+    Export(Box<report::export::ExportOptions>),
     /// Answer a tv elsewhere.
     Serve(Environment),
     /// List formats, show one, or check a definition.
-    Formats(report::formats::Options),
+    Formats(report::formats::FormatsOptions),
     /// Fail, because an argument names no single session.
     Refuse(OpenError),
     /// Write a completion script.
@@ -131,11 +131,11 @@ pub enum Config {
     /// Write manual pages.
     Man(Vec<u8>),
     /// Show a page of the manual.
-    Help(manual::Options),
+    Help(manual::ManualOptions),
     /// List the key bindings.
     Keys(Keymap),
     /// List the themes.
-    Themes(themes::Options),
+    Themes(themes::ThemeOptions),
 }
 
 /// The arguments.
@@ -318,7 +318,7 @@ struct ShowArgs {
     follow: bool,
     /// `all` in file order, `active`, or the number of a branch that the session left (see `tv stats`)
     #[arg(long, default_value = "all", value_parser = branch, conflicts_with = "follow")]
-    branch: printer::Choice,
+    branch: printer::BranchChoice,
     /// Entries as JSON, one a line (schema tv.entry/2)
     #[arg(long)]
     json: bool,
@@ -470,7 +470,7 @@ impl Config {
         surroundings: Surroundings,
     ) -> Result<Self, OpenError> {
         let (target, entry) = with_entry(session, &surroundings)?;
-        let others = others.iter().map(|other| named(other, &surroundings));
+        let others = others.iter().map(|other| target_of(other, &surroundings));
         let mut joined = others.collect::<Result<Vec<_>, _>>()?;
         let is_choice = joined.is_empty() && !join && has_several(&target, &surroundings);
         let mut target = target;
@@ -504,13 +504,13 @@ impl Config {
                 markdown,
                 strict,
             } => {
-                let (targets, folders) = strict.named(&sessions, &surroundings);
+                let (targets, folders) = strict.targets(&sessions, &surroundings);
                 let form = match (json, markdown) {
-                    (true, _) => brief::Form::Json,
-                    (false, true) => brief::Form::Markdown,
-                    (false, false) => brief::Form::Text,
+                    (true, _) => brief::BriefForm::Json,
+                    (false, true) => brief::BriefForm::Markdown,
+                    (false, false) => brief::BriefForm::Text,
                 };
-                Self::Brief(brief::Options {
+                Self::Brief(brief::BriefOptions {
                     targets,
                     folders,
                     form,
@@ -521,8 +521,8 @@ impl Config {
                 json,
                 strict,
             } => {
-                let (targets, folders) = strict.named(&sessions, &surroundings);
-                Self::Stats(stats::Options {
+                let (targets, folders) = strict.targets(&sessions, &surroundings);
+                Self::Stats(stats::StatsOptions {
                     targets,
                     folders,
                     json,
@@ -532,7 +532,7 @@ impl Config {
                 listing,
                 everywhere,
                 ..
-            } if everywhere.is_asked() || listing.sessions.is_empty() => {
+            } if everywhere.has_sums() || listing.sessions.is_empty() => {
                 Self::Everywhere(Box::new(everywhere.options(listing, &surroundings)))
             }
             Command::Tools { listing, sums, .. } => {
@@ -557,7 +557,7 @@ impl Config {
                 one, files: true, ..
             }) => Self::Changes(with_entry(&one, &surroundings)),
             Command::Waste(args) => Self::Waste(Box::new(args.options(&surroundings))),
-            Command::Diff(args) => Self::Diff(Box::new(report::diff::Options {
+            Command::Diff(args) => Self::Diff(Box::new(report::diff::DiffOptions {
                 runs: [Some(&args.one), args.other.as_ref()]
                     .map(|run| with_entry(run.unwrap_or(&args.one), &surroundings)),
                 json: args.json,
@@ -566,17 +566,17 @@ impl Config {
             Command::Doctor(args) => Self::doctor(args, &surroundings),
             Command::Check(args) if args.rules => Self::Rules(args.form()),
             Command::Check(args) if args.secrets => {
-                let (targets, folders) = args.strict.named(&args.sessions, &surroundings);
-                Self::Secrets(report::check::secrets::Options {
+                let (targets, folders) = args.strict.targets(&args.sessions, &surroundings);
+                Self::Secrets(report::check::secrets::SecretsOptions {
                     targets,
                     folders,
                     json: args.json,
                 })
             }
             Command::Check(args) => {
-                let (targets, folders) = args.strict.named(&args.sessions, &surroundings);
+                let (targets, folders) = args.strict.targets(&args.sessions, &surroundings);
                 let (form, least) = (args.form(), args.least());
-                Self::Check(report::check::Options {
+                Self::Check(report::check::CheckOptions {
                     targets,
                     folders,
                     form,
@@ -584,7 +584,7 @@ impl Config {
                 })
             }
             Command::Wait(args) => match session(&args.session, &surroundings)
-                .and_then(|target| alone(target, &surroundings))
+                .and_then(|target| single_session(target, &surroundings))
             {
                 Ok(target) => {
                     let mode = watch(args.poll);
@@ -620,13 +620,13 @@ impl Config {
                     .is_none()
                     .then_some(manual::PLAIN_WIDTH);
                 let paper = paper(width, ColorChoice::Auto, &surroundings);
-                Self::Help(manual::Options {
+                Self::Help(manual::ManualOptions {
                     page: pages::help(self::command(), topic.as_deref())?,
                     paper,
                 })
             }
             Command::Keys => Self::Keys(read_settings(&surroundings).1),
-            Command::Themes { color } => Self::Themes(themes::Options {
+            Command::Themes { color } => Self::Themes(themes::ThemeOptions {
                 themes: theme_choice::all(surroundings.settings_folder.as_deref()),
                 depth: surroundings.depth(),
                 paper: paper(None, color, &surroundings),
@@ -646,18 +646,18 @@ impl Config {
             environment,
         ) = (args, &surroundings.environment);
         if let Some(name) = name {
-            let (targets, folders) = strict.named(&[name], surroundings);
-            return Self::Doctor(doctor::Options {
+            let (targets, folders) = strict.targets(&[name], surroundings);
+            return Self::Doctor(doctor::DoctorOptions {
                 targets,
                 folders,
                 json,
             });
         }
-        let search = Search {
+        let search = DiscoveryQuery {
             environment: environment.clone(),
-            ..Search::default()
+            ..DiscoveryQuery::default()
         };
-        Self::Health(Box::new(doctor::health::Options {
+        Self::Health(Box::new(doctor::health::HealthOptions {
             search,
             json,
             strict: strict.strict,
@@ -675,23 +675,23 @@ impl Config {
         }
         let is_json = match self {
             Self::Show(options) | Self::Print(options) => options.json,
-            Self::Brief(options) => options.form == brief::Form::Json,
+            Self::Brief(options) => options.form == brief::BriefForm::Json,
             Self::Stats(options) => options.json,
-            Self::Listing(options) => options.form == report::listing::Form::Json,
+            Self::Listing(options) => options.form == report::listing::ListingForm::Json,
             Self::Secrets(options) => options.json,
             Self::Everywhere(options) => options.json,
-            Self::Waste(options) => options.form == report::listing::Form::Json,
+            Self::Waste(options) => options.form == report::listing::ListingForm::Json,
             Self::Diff(options) => options.json,
             Self::Blame(options) => options.form == report::sessions::blame::Form::Json,
             Self::Doctor(options) => options.json,
             Self::Health(options) => options.json,
             Self::List(options) => options.json,
-            Self::Top(options) => options.form != report::top::Form::Table,
-            Self::Grep(options) => options.form == report::sessions::grep::Form::Json,
-            Self::Usage(options) => options.form == report::listing::Form::Json,
+            Self::Top(options) => options.form != report::top::TopForm::Table,
+            Self::Grep(options) => options.form == report::sessions::grep::GrepForm::Json,
+            Self::Usage(options) => options.form == report::listing::ListingForm::Json,
             Self::Export(options) => !options.form.is_for_people(),
-            Self::Check(report::check::Options { form, .. }) | Self::Rules(form) => {
-                *form != report::check::Form::Text
+            Self::Check(report::check::CheckOptions { form, .. }) | Self::Rules(form) => {
+                *form != report::check::CheckForm::Text
             }
             Self::View(_)
             | Self::Status(_)
@@ -720,7 +720,7 @@ impl Config {
         now: fn() -> Timestamp,
         progress: &mut dyn FnMut(usize, usize),
         out: &mut dyn Write,
-    ) -> Result<Outcome, ReportError> {
+    ) -> Result<ReportOutcome, ReportError> {
         match self {
             Self::Show(options) | Self::Print(options) => report::show::write(options, now, out),
             Self::Brief(options) => brief::write(options, now(), out),
@@ -753,20 +753,20 @@ impl Config {
             Self::Status(config) => config.write(now(), out),
             Self::Grep(options) => report::sessions::grep::write(options, now(), out),
             Self::Usage(options) => report::sessions::usage::write(options, now(), out),
-            Self::Refuse(refusal) => Ok(Outcome::Failed(vec![refusal.clone()])),
+            Self::Refuse(refusal) => Ok(ReportOutcome::Failed(vec![refusal.clone()])),
             Self::Help(options) => manual::write(options, out),
             Self::Themes(options) => themes::write(options, out),
             Self::Completions(shell) => plain(&completions(*shell), out),
             Self::Man(page) => plain(page, out),
             Self::Keys(keymap) => plain(keymap.listing().as_bytes(), out),
-            Self::View(_) | Self::Serve(_) => Ok(Outcome::Complete),
+            Self::View(_) | Self::Serve(_) => Ok(ReportOutcome::Complete),
         }
     }
 }
 
-fn plain(bytes: &[u8], out: &mut dyn Write) -> Result<Outcome, ReportError> {
+fn plain(bytes: &[u8], out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     out.write_all(bytes)?;
-    Ok(Outcome::Complete)
+    Ok(ReportOutcome::Complete)
 }
 
 /// The clap command, with the topics of the manual and the names of the commands as values of
@@ -790,10 +790,10 @@ pub fn completions(shell: clap_complete::Shell) -> Vec<u8> {
 }
 
 /// Lists the sessions of a database instead of letting the user choose one on the screen.
-fn choices(target: Target, surroundings: Surroundings) -> list::Options {
-    list::Options {
+fn choices(target: Target, surroundings: Surroundings) -> list::ListOptions {
+    list::ListOptions {
         paper: paper(None, ColorChoice::Auto, &surroundings),
-        search: Search::among(surroundings.environment, [Ok(target)], None),
+        search: DiscoveryQuery::among(surroundings.environment, [Ok(target)], None),
         hint: true,
         since: None,
         until: None,
@@ -808,13 +808,13 @@ fn show_instead(
     targets: Vec<Result<Target, OpenError>>,
     look: &LookArgs,
     surroundings: &Surroundings,
-) -> printer::Options {
+) -> printer::PrintOptions {
     let color = if look.theme.as_deref() == Some("mono") {
         ColorChoice::Never
     } else {
         ColorChoice::Auto
     };
-    printer::Options {
+    printer::PrintOptions {
         is_joined: targets.len() > 1,
         targets,
         folders: StrictArgs::default().folders(surroundings),
@@ -822,17 +822,18 @@ fn show_instead(
         level: look.level.map_or(Level::Preview, Level::of),
         json: false,
         follow: None,
-        branch: printer::Choice::All,
+        branch: printer::BranchChoice::All,
     }
 }
 
-fn show_options(args: &ShowArgs, surroundings: &Surroundings) -> printer::Options {
-    let (mut targets, folders) = args.strict.named(&args.sessions, surroundings);
+fn show_options(args: &ShowArgs, surroundings: &Surroundings) -> printer::PrintOptions {
+    let (mut targets, folders) = args.strict.targets(&args.sessions, surroundings);
     if args.follow {
-        let follow = |target: Result<_, _>| target.and_then(|target| alone(target, surroundings));
+        let follow =
+            |target: Result<_, _>| target.and_then(|target| single_session(target, surroundings));
         targets = targets.into_iter().map(follow).collect();
     }
-    printer::Options {
+    printer::PrintOptions {
         targets,
         is_joined: false,
         folders,
@@ -844,8 +845,8 @@ fn show_options(args: &ShowArgs, surroundings: &Surroundings) -> printer::Option
     }
 }
 
-fn list_options(args: ListArgs, surroundings: Surroundings) -> list::Options {
-    list::Options {
+fn list_options(args: ListArgs, surroundings: Surroundings) -> list::ListOptions {
+    list::ListOptions {
         paper: args.paper.paper(&surroundings),
         search: grep::search(&args.sessions, args.agent, &surroundings),
         hint: false,
@@ -886,11 +887,11 @@ fn watch(poll: bool) -> WatchMode {
     }
 }
 
-fn branch(argument: &str) -> Result<printer::Choice, String> {
+fn branch(argument: &str) -> Result<printer::BranchChoice, String> {
     match (argument, argument.parse()) {
-        ("all", _) => Ok(printer::Choice::All),
-        ("active", _) => Ok(printer::Choice::Active),
-        (_, Ok(number)) if number > 0 => Ok(printer::Choice::Number(number)),
+        ("all", _) => Ok(printer::BranchChoice::All),
+        ("active", _) => Ok(printer::BranchChoice::Active),
+        (_, Ok(number)) if number > 0 => Ok(printer::BranchChoice::Number(number)),
         _ => Err("must be `all`, `active` or a number from 1".to_owned()),
     }
 }

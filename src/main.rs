@@ -19,7 +19,7 @@ use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::text::secrets;
 use tv::model::timestamp::Timestamp;
-use tv::report::outcome::{Outcome, ReportError};
+use tv::report::outcome::{ReportError, ReportOutcome};
 use tv::report::reading::on_one_line;
 use tv::runtime;
 
@@ -119,22 +119,22 @@ fn progress() -> impl FnMut(usize, usize) {
 }
 
 /// The exit code, after all is said that is to be said.
-fn code_of(outcome: Outcome, charset: Charset) -> ExitCode {
+fn code_of(outcome: ReportOutcome, charset: Charset) -> ExitCode {
     match outcome {
-        Outcome::Complete => ExitCode::SUCCESS,
-        Outcome::Found | Outcome::Nothing => ExitCode::from(FOUND),
-        Outcome::Missed(why) => {
+        ReportOutcome::Complete => ExitCode::SUCCESS,
+        ReportOutcome::Found | ReportOutcome::Nothing => ExitCode::from(FOUND),
+        ReportOutcome::Missed(why) => {
             say(&why, charset);
             ExitCode::from(FOUND)
         }
-        Outcome::Interrupted => ExitCode::from(INTERRUPTED),
-        Outcome::Failed(failures) => {
+        ReportOutcome::Interrupted => ExitCode::from(INTERRUPTED),
+        ReportOutcome::Failed(failures) => {
             for failure in failures {
                 say(&failure.0, charset);
             }
             ExitCode::from(FAILED)
         }
-        Outcome::Saying(what, outcome) => {
+        ReportOutcome::Saying(what, outcome) => {
             say(&what, charset);
             code_of(*outcome, charset)
         }

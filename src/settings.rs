@@ -44,7 +44,7 @@ impl Settings {
     pub(crate) fn word(&self, name: &str) -> &str {
         let value = self.values.iter().find(|value| value.setting.name == name);
         value.map_or_else(
-            || Setting::named(name).map_or("", |setting| setting.default),
+            || Setting::by_name(name).map_or("", |setting| setting.default),
             |value| &value.word,
         )
     }
@@ -106,7 +106,7 @@ impl SettingsReader<'_> {
                 None => self.complain(value.span().start, "prices is a table: [prices.\"name\"]"),
             },
             other => {
-                if let Some(setting) = Setting::named(other) {
+                if let Some(setting) = Setting::by_name(other) {
                     return self.set_value(setting, value);
                 }
                 let near = near_words(other, SETTINGS.iter().map(|setting| setting.name));
@@ -141,7 +141,7 @@ impl SettingsReader<'_> {
     fn set_keys(&mut self, keys: &DeTable<'_>) {
         for (name, value) in in_order(keys) {
             if name.get_ref() == "preset" {
-                match value.get_ref().as_str().and_then(Preset::named) {
+                match value.get_ref().as_str().and_then(Preset::by_name) {
                     Some(preset) => self.settings.preset = preset,
                     None => self.complain(value.span().start, "a preset is default, less or vim"),
                 }

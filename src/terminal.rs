@@ -51,7 +51,7 @@ const RIGHT: &str = "\u{1b}7\u{1b}[?1049l\u{1b}7\u{1b}[r\u{1b}8\u{1b}[?1006l\u{1
 static FOUND: Mutex<Option<Termios>> = Mutex::new(None);
 
 /// Draws frames on standard output.
-pub struct Screen {
+pub struct TerminalScreen {
     terminal: Terminal<CrosstermBackend<TerminalOut>>,
 }
 
@@ -67,12 +67,12 @@ impl Guard {
     /// without their results, and reports it if it matters.
     pub(crate) fn new() -> io::Result<Self> {
         find();
-        take()?;
+        enter()?;
         let speak = std::panic::take_hook();
         let viewer = std::thread::current().id();
         std::panic::set_hook(Box::new(move |panic| {
             if std::thread::current().id() == viewer {
-                give_back();
+                leave();
                 speak(panic);
             }
         }));
@@ -82,7 +82,7 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        give_back();
+        leave();
     }
 }
 
@@ -103,7 +103,7 @@ fn restore_modes() {
 }
 
 /// Resets the terminal after another program.
-pub(crate) fn put_right() {
+pub(crate) fn reset() {
     let mut out = io::stdout();
     let _ = out.write_all(RIGHT.as_bytes());
     let _ = out.flush();
@@ -112,7 +112,7 @@ pub(crate) fn put_right() {
 }
 
 /// Takes the terminal: raw mode, alternate screen, no cursor.
-pub fn take() -> io::Result<()> {
+pub fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
     execute!(
@@ -145,7 +145,7 @@ fn report_mouse(is_on: bool) -> io::Result<()> {
 }
 
 /// Gives the terminal back. Errors are ignored, because the terminal may be gone.
-pub(crate) fn give_back() {
+pub(crate) fn leave() {
     if TAKEN.swap(false, Ordering::SeqCst) {
         // A panic may come while the lock is held; then this is left out.
         if let Ok(owed) = OWED.try_lock() {
@@ -167,13 +167,13 @@ pub(crate) fn give_back() {
 }
 
 /// Replaces what must be written before the terminal is given back.
-pub(crate) fn owe(what: String) {
+pub(crate) fn set_exit_sequence(what: String) {
     if let Ok(mut owed) = OWED.lock() {
         *owed = what;
     }
 }
 
-impl Screen {
+impl TerminalScreen {
     /// The screen of standard output.
     pub fn new(charset: Charset) -> io::Result<Self> {
         let out = Outlet::new(io::stdout(), charset, OutletForm::Text);
@@ -216,7 +216,7 @@ impl Screen {
     }
 
     /// Makes the next frame draw every cell.
-    pub(crate) fn forget(&mut self) -> io::Result<()> {
+    pub(crate) fn invalidate(&mut self) -> io::Result<()> {
         // Not `clear`: it queries the cursor's position, and some terminals never reply.
         let (width, height) = self.size();
         self.terminal.resize(Rect {

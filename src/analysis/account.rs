@@ -45,7 +45,7 @@ pub(crate) use class::{Class, Sums, TimeSpan};
 pub(crate) use figures::{Figures, PathFacts};
 use homes::Homes;
 use lanes::{Lanes, PAGE, Track};
-use pages::Sheet;
+use pages::PageTimes;
 
 /// Time, requests and cost of a session, by turn and lane.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,7 @@ struct PageSums {
     homes: Homes,
     /// Sums of the pages that belong to one turn, by lane number and prompt: a turn may span
     /// thousands of pages. The pages shared with other turns, two at most, are added on demand.
-    whole: HashMap<(usize, Option<EntryId>), Figures>,
+    whole_pages: HashMap<(usize, Option<EntryId>), Figures>,
     /// Time of each lane, by its number.
     times: Vec<Sums>,
     /// Calls that started a sub-agent.
@@ -76,14 +76,14 @@ impl PageSums {
         for (number, track) in lanes.tracks.iter().enumerate() {
             let mut time = Sums::default();
             for page in track.pages() {
-                time.join(&page.time());
+                time.merge(&page.time());
                 sums.delegated += page
                     .parts
                     .iter()
                     .map(|part| part.facts.delegated)
                     .sum::<u32>();
                 if let [part] = &*page.parts {
-                    part.add_to(sums.whole.entry((number, part.prompt)).or_default());
+                    part.add_to(sums.whole_pages.entry((number, part.prompt)).or_default());
                 }
             }
             sums.times.push(time);
@@ -102,7 +102,11 @@ impl PageSums {
         if last.is_some_and(|part| part.prompt.is_some()) {
             return path(track).work;
         }
-        let mut figures = self.whole.get(&(number, None)).cloned().unwrap_or_default();
+        let mut figures = self
+            .whole_pages
+            .get(&(number, None))
+            .cloned()
+            .unwrap_or_default();
         add_times(&mut figures, track.pages(), None);
         figures
     }
@@ -127,7 +131,7 @@ impl Account {
     }
 
     /// Invalidates what a change of the session touched; [`Account::follow`] recomputes it.
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub fn invalidate(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered {
             self.lanes = Lanes::default();
         }
@@ -159,7 +163,7 @@ impl Account {
             }
             self.is_current = false;
         }
-        self.lanes.settle(transcript, most) && self.is_whole(transcript)
+        self.lanes.refresh(transcript, most) && self.is_whole(transcript)
     }
 
     /// As [`Account::watch`], then recomputes the sums.
@@ -181,7 +185,7 @@ impl Account {
     }
 
     /// Continues the generations of the account that this one replaces, whose figures may differ.
-    pub(crate) fn go_on_from(&mut self, before: &Self) {
+    pub(crate) fn continue_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
     }
 
@@ -192,7 +196,7 @@ impl Account {
 
     /// Whether all entries of a turn are processed. With sub-agents, that takes all entries,
     /// because their lanes may be anywhere in the order.
-    pub(crate) fn knows(&self, transcript: &Transcript, turn: usize) -> bool {
+    pub(crate) fn is_turn_complete(&self, transcript: &Transcript, turn: usize) -> bool {
         let end = transcript
             .turns()
             .get(turn + 1)
@@ -210,11 +214,11 @@ impl Account {
         let end = transcript.turn_after(number).map(|next| next.prompt);
         let mut figures = self.main_part(turn.prompt, end);
         if let Some(others) = homes.sums.get(&turn.prompt) {
-            figures.facts.join(others);
+            figures.facts.merge(others);
         }
         let callers = homes.callers.get(&Some(turn.prompt)).copied();
         figures.lacks_agents = figures.facts.delegated > callers.unwrap_or(0);
-        figures.has_prompts = transcript.totals().tells_prompts_as_sum();
+        figures.has_prompts = transcript.totals().has_summed_prompts();
         figures
     }
 
@@ -233,7 +237,7 @@ impl Account {
             .map(|part| cost::of(&part.totals))
             .collect();
         let cost = Cost::sum(&parts).unwrap_or_else(|| cost::of(transcript.totals()));
-        cost.lacking(self.lacks_agents(transcript))
+        cost.partial_if(self.lacks_agents(transcript))
     }
 
     /// Whether the usage of some sub-agents is in files that are missing.
@@ -259,7 +263,7 @@ impl Account {
             .map_or(track.ids.len(), |(_, place)| place);
         let mut figures = self
             .sums
-            .whole
+            .whole_pages
             .get(&(number, Some(prompt)))
             .cloned()
             .unwrap_or_default();
@@ -272,8 +276,8 @@ impl Account {
     /// over all its turns.
     pub(crate) fn lane(&self, name: &Name) -> Figures {
         let mut figures = self.sums.lane(&self.lanes, name);
-        if let Some(beside) = self.sums.homes.beside.get(name) {
-            figures.facts.totals.join(beside);
+        if let Some(beside) = self.sums.homes.outside_entries.get(name) {
+            figures.facts.totals.merge(beside);
         }
         figures
     }
@@ -296,7 +300,7 @@ impl Account {
         if !self.is_whole(transcript) {
             return 0;
         }
-        let mut passing = transcript.passing();
+        let mut passing = transcript.cursor();
         let mut rest = ids;
         while let Some((id, others)) = rest.split_first() {
             let Some(left) = most.checked_sub(1) else {
@@ -304,7 +308,7 @@ impl Account {
             };
             *most = left;
             if let Some((page, len)) = self.page_at_front(rest) {
-                facts.join(&page.facts());
+                facts.merge(&page.facts());
                 rest = rest.get(len..).unwrap_or_default();
                 continue;
             }
@@ -318,7 +322,7 @@ impl Account {
     }
 
     /// The page whose entries are the first of `ids`, and their number.
-    fn page_at_front(&self, ids: &[EntryId]) -> Option<(&Sheet, usize)> {
+    fn page_at_front(&self, ids: &[EntryId]) -> Option<(&PageTimes, usize)> {
         let (number, place) = self.lanes.place_of(*ids.first()?)?;
         let track = self
             .lanes
@@ -343,7 +347,7 @@ impl Account {
     pub fn turn_of(&self, transcript: &Transcript, id: EntryId) -> Option<usize> {
         match transcript
             .lane_at(id)
-            .filter(|lane| !transcript.is_spoken_to(Some(lane)))
+            .filter(|lane| !transcript.is_main_lane(Some(lane)))
         {
             Some(lane) => self.turn_of_lane(transcript, lane),
             None => transcript.turn_at(transcript.place_of(id)?),
@@ -360,7 +364,7 @@ impl Account {
 /// Adds a turn's parts of the pages that it shares with other turns, and sets its start and end.
 fn add_times<'a>(
     figures: &mut Figures,
-    pages: impl Iterator<Item = &'a Sheet>,
+    pages: impl Iterator<Item = &'a PageTimes>,
     prompt: Option<EntryId>,
 ) {
     let (mut started, mut ended) = (None, None);

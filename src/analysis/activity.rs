@@ -6,8 +6,8 @@
 
 use std::cmp::Reverse;
 
-use super::agents::{self, Fate};
-use super::calls::asking::asks;
+use super::agents::{self, AgentState};
+use super::calls::asking::asks_user;
 use crate::model::body::Body;
 use crate::model::entry::glance::Boundary;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
@@ -127,7 +127,7 @@ impl Activity {
     }
 
     /// Whether the agent works, or waits for a user who is still expected.
-    pub(crate) fn goes_on(&self, now: Timestamp) -> bool {
+    pub(crate) fn is_ongoing(&self, now: Timestamp) -> bool {
         match self {
             Self::Tool { .. } | Self::Model { .. } | Self::Retry { .. } => true,
             Self::Waiting { since, agents, .. } => {
@@ -215,12 +215,12 @@ pub struct LastWrite {
 
 impl LastWrite {
     /// From the modification time of the file.
-    pub fn found(at: Timestamp) -> Self {
+    pub fn from_file_time(at: Timestamp) -> Self {
         Self { at, is_seen: false }
     }
 
     /// Observed while the file was followed.
-    pub fn seen(at: Timestamp) -> Self {
+    pub fn observed(at: Timestamp) -> Self {
         Self { at, is_seen: true }
     }
 }
@@ -232,11 +232,11 @@ pub fn judge(transcript: &Transcript, last_write: Option<LastWrite>, now: Timest
     if !transcript.is_joined() {
         return judge_lane(transcript, None, last_write, now);
     }
-    foremost(transcript, now).map_or(Activity::Unknown, |(_, state)| state)
+    leading_lane(transcript, now).map_or(Activity::Unknown, |(_, state)| state)
 }
 
 /// The lane of the session in a joined transcript that determines the activity, and the activity.
-pub(crate) fn foremost(transcript: &Transcript, now: Timestamp) -> Option<(&Name, Activity)> {
+pub(crate) fn leading_lane(transcript: &Transcript, now: Timestamp) -> Option<(&Name, Activity)> {
     let sessions = transcript.lanes().iter().filter(|lane| lane.is_session);
     let states = sessions.map(|lane| {
         (
@@ -263,16 +263,16 @@ fn judge_lane(
             Activity::Ended
         };
     }
-    let guess = guess(transcript, lane, last_write, now);
+    let guess = by_records(transcript, lane, last_write, now);
     match transcript.meta().running.filter(|_| lane.is_none()) {
-        Some(running) => by_process(running, guess, transcript, now),
+        Some(running) => with_process_status(running, guess, transcript, now),
         None => guess,
     }
 }
 
 /// Combines the agent's recorded process status with the activity by its records: the status takes
 /// precedence, and the records add the details.
-fn by_process(
+fn with_process_status(
     running: Running,
     guess: Activity,
     transcript: &Transcript,
@@ -318,7 +318,7 @@ fn by_process(
             None => Activity::Model { since },
         },
         (RunStatus::Waiting, _) => match open {
-            Some((call, _)) if asks(call) => {
+            Some((call, _)) if asks_user(call) => {
                 waiting(running.since, Wish::Question, call.headline.clone())
             }
             Some((call, _)) => {
@@ -332,7 +332,7 @@ fn by_process(
 }
 
 /// Determines the activity of a main lane by its records.
-fn guess(
+fn by_records(
     transcript: &Transcript,
     lane: Option<&Name>,
     last_write: Option<LastWrite>,
@@ -351,7 +351,7 @@ fn guess(
     };
     let last_time = entry.last_time().max(last_of_agents(transcript, lane));
     let silence = Silence {
-        ms: last_seen(last_write, last_time, entry.marks.open).map(|seen| now.since(seen)),
+        ms: last_active(last_write, last_time, entry.marks.open).map(|seen| now.since(seen)),
         is_running: transcript.meta().live == Some(true),
         written: last_write
             .filter(|write| write.is_seen)
@@ -359,7 +359,7 @@ fn guess(
     };
     let open = open_call(transcript, lane);
     // Checked before open calls: the question to the user is why they wait.
-    if let Some((since, wish, what)) = asked(entry, block, open) {
+    if let Some((since, wish, what)) = pending_question(entry, block, open) {
         return if silence.is_within(IDLE_AFTER_MS * 24) {
             let agents = agents_at_work(transcript, lane, now);
             Activity::Waiting {
@@ -375,7 +375,7 @@ fn guess(
     let agents = || agents_at_work(transcript, lane, now);
     match (open, block) {
         (Some((call, since)), _) => judge_call(call, since, entry, silence),
-        (None, Some(block)) if !transcript.is_over_behind(lane, entry) => {
+        (None, Some(block)) if !transcript.has_turn_ended_after(lane, entry) => {
             judge_end(entry, block, silence, agents)
         }
         (None, _) => awaits_prompt(entry, silence, &agents),
@@ -415,7 +415,7 @@ impl Silence {
 }
 
 /// The question to the user: in the last block, or in an open call.
-fn asked<'t>(
+fn pending_question<'t>(
     entry: &Entry,
     block: Option<&'t BlockKind>,
     open: Option<(&'t ToolCall, Option<Timestamp>)>,
@@ -423,7 +423,7 @@ fn asked<'t>(
     if let Some(BlockKind::Break(Break::Waiting(what))) = block {
         return Some((entry.last_time(), Wish::of(what), what));
     }
-    let (call, since) = open.filter(|(call, _)| asks(call))?;
+    let (call, since) = open.filter(|(call, _)| asks_user(call))?;
     Some((since, Wish::Question, &call.headline))
 }
 
@@ -467,16 +467,16 @@ fn judge_end(
     };
     let is_retried = |error: &Text| {
         let is_expected =
-            entry.marks.retried || entry.marks.open || (silence.is_running && passes(error));
+            entry.marks.retried || entry.marks.open || (silence.is_running && is_transient(error));
         let patience = if is_expected {
             MODEL_PATIENCE_MS
         } else {
             RETRY_PATIENCE_MS
         };
-        (is_expected || passes(error)) && silence.is_within(patience)
+        (is_expected || is_transient(error)) && silence.is_within(patience)
     };
     let goes_on = |body: &Body| {
-        let patience = if announces(body) {
+        let patience = if ends_with_colon(body) {
             ANNOUNCED_MS
         } else {
             SETTLED_MS
@@ -526,7 +526,7 @@ fn is_last_answer(entry: &Entry) -> bool {
 /// modification time long after the records is that of a copy, and ignored. Modification times
 /// count otherwise, because not all records have timestamps, and parts of a message have that of
 /// its start; observed writes always count, whatever the agent's clock.
-fn last_seen(
+fn last_active(
     last_write: Option<LastWrite>,
     last_time: Option<Timestamp>,
     is_open: bool,
@@ -557,7 +557,7 @@ fn last_of_agents(transcript: &Transcript, lane: Option<&Name>) -> Option<Timest
 /// background, and those that run beside a question. Each is judged by its own last entries, if
 /// they are recent.
 fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) -> usize {
-    if !transcript.is_spoken_to(lane) {
+    if !transcript.is_main_lane(lane) {
         return 0;
     }
     let session = lane
@@ -565,7 +565,7 @@ fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) 
         .map(|(session, _)| session);
     let may_work = |agent: &&LaneFacts| {
         let is_recent = agent
-            .heard
+            .last_time
             .is_some_and(|heard| now.since(heard) <= TOOL_PATIENCE_MS);
         is_recent && !agent.is_session && !agent.is_helper
     };
@@ -580,7 +580,7 @@ fn agents_at_work(transcript: &Transcript, lane: Option<&Name>, now: Timestamp) 
                 .find(|call| Some(&call.key) == agent.call.as_ref())
         });
         own == session
-            && agents::fate(transcript, Some(agent), call, true) == Fate::Running
+            && agents::fate(transcript, Some(agent), call, true) == AgentState::Running
             && judge_lane(transcript, Some(&agent.name), None, now).is_work()
     };
     transcript
@@ -600,13 +600,13 @@ fn is_aside(entry: &Entry) -> bool {
 }
 
 /// Whether a text ends with a colon; false if it is on disk.
-fn announces(body: &Body) -> bool {
+fn ends_with_colon(body: &Body) -> bool {
     body.text()
         .is_some_and(|text| text.trim_end().ends_with([':', '：']))
 }
 
 /// Whether an error is transient: rate limits, an overloaded provider, a lost connection.
-fn passes(error: &str) -> bool {
+fn is_transient(error: &str) -> bool {
     const WORDS: [&str; 9] = [
         "overloaded",
         "rate limit",

@@ -1,7 +1,7 @@
 //! Outcomes of sub-agents: from the call that started them, or from their own end if that came
 //! first.
 
-use super::calls::asking::asks;
+use super::calls::asking::asks_user;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::meta::LaneFacts;
 use crate::model::tool::{ToolCall, ToolState};
@@ -9,7 +9,7 @@ use crate::model::transcript::Transcript;
 
 /// State or outcome of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fate {
+pub enum AgentState {
     /// It finished.
     Done,
     /// Its call failed.
@@ -30,7 +30,7 @@ pub enum Fate {
     Unknown,
 }
 
-impl Fate {
+impl AgentState {
     /// The name on the screen.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -58,11 +58,11 @@ pub(crate) fn fate(
     lane: Option<&LaneFacts>,
     call: Option<&ToolCall>,
     is_awaited: bool,
-) -> Fate {
+) -> AgentState {
     match call.map(|call| &call.state) {
-        Some(ToolState::Failed(_)) => return Fate::Failed,
-        Some(ToolState::Refused(_)) => return Fate::Refused,
-        Some(ToolState::Stopped(_) | ToolState::Lost) => return Fate::Interrupted,
+        Some(ToolState::Failed(_)) => return AgentState::Failed,
+        Some(ToolState::Refused(_)) => return AgentState::Refused,
+        Some(ToolState::Stopped(_) | ToolState::Lost) => return AgentState::Interrupted,
         _ => {}
     }
     let entries = || {
@@ -75,9 +75,9 @@ pub(crate) fn fate(
         let is_coming =
             is_awaited && call.is_some_and(|call| call.state.is_open() || goes_on(call));
         return match call {
-            _ if is_coming => Fate::Running,
-            Some(call) if lane.is_none() && goes_on(call) => Fate::Unknown,
-            _ => Fate::Missing,
+            _ if is_coming => AgentState::Running,
+            Some(call) if lane.is_none() && goes_on(call) => AgentState::Unknown,
+            _ => AgentState::Missing,
         };
     }
     let goes_on = || {
@@ -86,16 +86,16 @@ pub(crate) fn fate(
                 .rev()
                 .take(1)
                 .flat_map(Entry::calls)
-                .any(|call| call.state.is_open() && asks(call))
+                .any(|call| call.state.is_open() && asks_user(call))
         };
         match is_awaited {
-            true if waits() => Fate::Waiting,
-            true => Fate::Running,
-            false => Fate::Open,
+            true if waits() => AgentState::Waiting,
+            true => AgentState::Running,
+            false => AgentState::Open,
         }
     };
     if lane.is_some_and(|lane| has_failed_in_the_end(transcript, lane)) {
-        return Fate::Failed;
+        return AgentState::Failed;
     }
     let is_over = entries().next_back().is_some_and(has_ended);
     let last = entries().rev().find(|entry| has_worked(entry));
@@ -109,13 +109,13 @@ pub(crate) fn fate(
             if is_behind && !is_over && !last.is_some_and(is_end) {
                 goes_on()
             } else {
-                Fate::Done
+                AgentState::Done
             }
         }
         Some(state) if !state.is_unrecorded() => goes_on(),
-        _ if is_over || last.is_some_and(is_end) => Fate::Done,
+        _ if is_over || last.is_some_and(is_end) => AgentState::Done,
         _ if is_awaited => goes_on(),
-        _ => Fate::Unknown,
+        _ => AgentState::Unknown,
     }
 }
 

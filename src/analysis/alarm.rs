@@ -11,7 +11,7 @@ use super::background;
 use super::calls::Place;
 use super::calls::lookup::Lookup;
 use super::context::ContextUse;
-use super::expression::judge::{Judge, is_called};
+use super::expression::judge::{Judge, call_has_id};
 use super::expression::{Expr, Fill, State, Term};
 use super::loops::{self, Run};
 use super::money::cost::Cost;
@@ -26,7 +26,7 @@ const WORDS_MOST: usize = 120;
 
 /// The current state of a session.
 #[derive(Clone, Copy, Debug)]
-pub struct Status<'a> {
+pub struct AlarmStatus<'a> {
     pub(crate) transcript: &'a Transcript,
     /// What the agent is doing.
     pub activity: &'a Activity,
@@ -65,7 +65,7 @@ struct Alternative {
     judge: Judge,
     has_entry_facts: bool,
     /// Whether it held for the session at the last check.
-    held: bool,
+    was_true: bool,
     /// Items for which it holds.
     items: HashSet<Place>,
     /// The call that `done:ID` names, if it had ended before the start.
@@ -85,7 +85,7 @@ impl Alarm {
                 .terms()
                 .iter()
                 .any(|term| !matches!(term, Term::State(_))),
-            held: false,
+            was_true: false,
             items: HashSet::new(),
             ended: None,
             expr,
@@ -97,7 +97,7 @@ impl Alarm {
     }
 
     /// Whether the expression has a fact of the session that matches.
-    pub(crate) fn asks_for(&self, is_it: impl Fn(&State) -> bool) -> bool {
+    pub(crate) fn has_state(&self, is_it: impl Fn(&State) -> bool) -> bool {
         self.expr
             .terms()
             .iter()
@@ -106,9 +106,9 @@ impl Alarm {
 
     /// Records the present items, which do not fire the alarm; facts of the session that hold
     /// already do if `counts_states`.
-    pub(crate) fn begin(&mut self, status: &Status<'_>, counts_states: bool) {
+    pub(crate) fn begin(&mut self, status: &AlarmStatus<'_>, counts_states: bool) {
         for alternative in &mut self.alternatives {
-            alternative.held = !counts_states && alternative.holds(status, None);
+            alternative.was_true = !counts_states && alternative.holds(status, None);
             alternative.items.clear();
             if alternative.has_entry_facts {
                 let all = status.transcript.order().iter();
@@ -125,7 +125,7 @@ impl Alarm {
     }
 
     /// Maps the items to another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         for alternative in &mut self.alternatives {
             alternative.items = lookup.blocks(&alternative.items);
         }
@@ -133,11 +133,11 @@ impl Alarm {
 
     /// Evaluates the alarm on the session, and on the entries that are new or changed since the
     /// last check.
-    pub(crate) fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
+    pub(crate) fn check(&mut self, status: &AlarmStatus<'_>, touched: &[EntryId]) -> Option<Rung> {
         let mut rung = None;
         for alternative in &mut self.alternatives {
             // Every alternative must update its state, whichever fires first.
-            let own = alternative.look(status, touched);
+            let own = alternative.check(status, touched);
             rung = rung.or(own);
         }
         rung
@@ -145,12 +145,12 @@ impl Alarm {
 }
 
 impl Alternative {
-    fn holds(&self, status: &Status<'_>, place: Option<(&Entry, usize)>) -> bool {
+    fn holds(&self, status: &AlarmStatus<'_>, place: Option<(&Entry, usize)>) -> bool {
         self.judge
             .holds(status.transcript, place, &|state| status.holds(state))
     }
 
-    fn matching(&self, status: &Status<'_>, id: EntryId) -> Vec<Place> {
+    fn matching(&self, status: &AlarmStatus<'_>, id: EntryId) -> Vec<Place> {
         let Some(entry) = status.transcript.get(id).filter(|entry| !entry.marks.copy) else {
             return Vec::new();
         };
@@ -163,26 +163,26 @@ impl Alternative {
     }
 
     /// The call that is named by its id, if it has ended.
-    fn ended(&self, status: &Status<'_>) -> Option<Place> {
+    fn ended(&self, status: &AlarmStatus<'_>) -> Option<Place> {
         let Expr::Term(Term::Done(id)) = &self.expr else {
             return None;
         };
         let is_it = |place: &&Place| {
             let entry = status.transcript.get(place.entry);
             let call = entry.and_then(|entry| entry.blocks.get(place.block)?.call());
-            call.is_some_and(|call| is_called(call, id))
+            call.is_some_and(|call| call_has_id(call, id))
         };
         self.items.iter().find(is_it).copied()
     }
 
-    fn look(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Rung> {
+    fn check(&mut self, status: &AlarmStatus<'_>, touched: &[EntryId]) -> Option<Rung> {
         if let Some(place) = self.ended.take() {
             return Some(self.of_item(status, place));
         }
         let holds = self.holds(status, None);
-        let held = std::mem::replace(&mut self.held, holds);
+        let held = std::mem::replace(&mut self.was_true, holds);
         let news = if self.has_entry_facts {
-            self.news(status, touched)
+            self.first_new_match(status, touched)
         } else {
             None
         };
@@ -193,7 +193,7 @@ impl Alternative {
     }
 
     /// The first item for which it has become true.
-    fn news(&mut self, status: &Status<'_>, touched: &[EntryId]) -> Option<Place> {
+    fn first_new_match(&mut self, status: &AlarmStatus<'_>, touched: &[EntryId]) -> Option<Place> {
         let mut first = None;
         for id in touched {
             let matching = self.matching(status, *id);
@@ -208,7 +208,7 @@ impl Alternative {
         first
     }
 
-    fn of_session(&self, status: &Status<'_>) -> Rung {
+    fn of_session(&self, status: &AlarmStatus<'_>) -> Rung {
         let states = self.expr.terms().into_iter().filter_map(|term| match term {
             Term::State(state) if status.holds(*state) => Some(*state),
             _ => None,
@@ -227,7 +227,7 @@ impl Alternative {
         }
     }
 
-    fn of_item(&self, status: &Status<'_>, place: Place) -> Rung {
+    fn of_item(&self, status: &AlarmStatus<'_>, place: Place) -> Rung {
         let entry = status.transcript.get(place.entry);
         let words = entry
             .map(|entry| words_of(entry, place.block))
@@ -241,7 +241,7 @@ impl Alternative {
 
 /// Values that facts of a session are compared with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts<'a> {
+pub(crate) struct AlarmFacts<'a> {
     /// What the agent is doing.
     pub(crate) activity: &'a Activity,
     /// Time in ms without a write while the agent works.
@@ -258,7 +258,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) running: usize,
 }
 
-impl Facts<'_> {
+impl AlarmFacts<'_> {
     /// Whether a fact is true.
     pub(crate) fn holds(&self, state: State) -> bool {
         let is_idle = matches!(self.activity, Activity::Idle { .. });
@@ -296,20 +296,20 @@ impl Facts<'_> {
     }
 }
 
-impl Status<'_> {
+impl AlarmStatus<'_> {
     fn holds(&self, state: State) -> bool {
         self.facts().holds(state)
     }
 
-    fn facts(&self) -> Facts<'_> {
-        Facts {
+    fn facts(&self) -> AlarmFacts<'_> {
+        AlarmFacts {
             activity: self.activity,
             silence: self.silence,
             usd: self.cost.usd,
             context: self.context,
             same: self.run.map(|run| run.count() as u64),
             has_orphan: self.orphan.is_some(),
-            running: background::running(self.transcript, self.activity),
+            running: background::count_running(self.transcript, self.activity),
         }
     }
 
@@ -348,10 +348,12 @@ impl Status<'_> {
                 .unwrap_or_default(),
             (State::Context(..), _) => self.context.map(context_words).unwrap_or_default(),
             (State::Same(..), _) => self.run.map(|run| self.run_words(run)).unwrap_or_default(),
-            (State::Running(..), _) => match background::running(self.transcript, self.activity) {
-                0 => "nothing runs in the background".to_owned(),
-                running => format!("{running} running in the background"),
-            },
+            (State::Running(..), _) => {
+                match background::count_running(self.transcript, self.activity) {
+                    0 => "nothing runs in the background".to_owned(),
+                    running => format!("{running} running in the background"),
+                }
+            }
             (other, _) => other.to_string(),
         }
     }

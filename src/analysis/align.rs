@@ -55,7 +55,7 @@ pub(crate) struct Alignment {
     pub(crate) runs: [Vec<RunStep>; 2],
     pub(crate) pairs: Vec<Pair>,
     /// The index of the pair at which the runs part; `None` if they do not.
-    pub(crate) parting: Option<usize>,
+    pub(crate) first_difference: Option<usize>,
     /// The same calls before that.
     pub(crate) same: usize,
     /// Same calls that ended in another way.
@@ -70,7 +70,7 @@ pub(crate) fn run_of(transcript: &Transcript, entry: Option<EntryId>) -> Vec<Ent
     let branches = transcript.branches();
     let left = entry.filter(|id| branches.abandoned.contains(id));
     let seen = left
-        .and_then(|id| transcript.seen_on(branches.of(id)?.number))
+        .and_then(|id| transcript.visible_on_branch(branches.of(id)?.number))
         .map(|seen| seen.into_iter().collect::<HashSet<_>>());
     let is_of_run = |id: &EntryId| {
         transcript.lane_at(*id) == lane
@@ -149,7 +149,7 @@ pub(crate) fn steps_of(transcript: &Transcript, run: &[EntryId]) -> Vec<RunStep>
 fn text_like(body: &Body, roots: &[&str]) -> u64 {
     hash_of(&(
         without_chance(body.text_or_stub(), roots),
-        body.is_away().then_some(body.bytes),
+        body.is_on_disk().then_some(body.bytes),
     ))
 }
 
@@ -305,7 +305,7 @@ impl Alignment {
         let ends: Vec<bool> = calls.collect();
         self.otherwise = ends.iter().filter(|is_same| !**is_same).count();
         self.same = ends.len();
-        self.parting = parting;
+        self.first_difference = parting;
     }
 
     /// The steps of a pair.

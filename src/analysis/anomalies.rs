@@ -30,7 +30,7 @@ pub(crate) struct Anomaly {
 
 /// Links between entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links {
+pub struct LinkCounts {
     /// Entries with a parent.
     pub(crate) linked: u64,
     /// Entries of the main lane that have children, but no parent.
@@ -41,7 +41,7 @@ pub struct Links {
 
 /// Timestamps of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Times {
+pub(crate) struct SessionTimes {
     /// The earliest timestamp.
     pub(crate) first: Option<Timestamp>,
     /// The latest timestamp.
@@ -52,10 +52,10 @@ pub(crate) struct Times {
 
 /// Anomalies by kind.
 #[derive(Default)]
-struct Found(Vec<Anomaly>);
+struct AnomalyCounts(Vec<Anomaly>);
 
-impl Found {
-    fn see(&mut self, what: &'static str, place: Origin) {
+impl AnomalyCounts {
+    fn count(&mut self, what: &'static str, place: Origin) {
         match self.0.iter_mut().find(|anomaly| anomaly.what == what) {
             Some(anomaly) => anomaly.count += 1,
             None => self.0.push(Anomaly {
@@ -67,7 +67,7 @@ impl Found {
         }
     }
 
-    fn note(&mut self, what: &str, note: impl FnOnce() -> String) {
+    fn set_note(&mut self, what: &str, note: impl FnOnce() -> String) {
         if let Some(anomaly) = self.0.iter_mut().find(|anomaly| anomaly.what == what) {
             anomaly.note = note();
         }
@@ -76,12 +76,12 @@ impl Found {
 
 /// Checks the links of all lanes. `None` unless the format links all records: otherwise a missing
 /// parent is no anomaly.
-pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
+pub(crate) fn of_links(transcript: &Transcript) -> Option<LinkCounts> {
     if !transcript.is_linked_tree() {
         return None;
     }
-    let mut links = Links::default();
-    let mut found = Found::default();
+    let mut links = LinkCounts::default();
+    let mut found = AnomalyCounts::default();
     let print = |key: &Key| transcript.print_of(key);
     let parents: HashSet<Print> = transcript
         .entries()
@@ -97,13 +97,13 @@ pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
         };
         links.linked += 1;
         if *parent == entry.key {
-            found.see("entries that are their own parent", entry.origin);
+            found.count("entries that are their own parent", entry.origin);
         } else if transcript.parent_of(print(parent)).is_none() {
             if missing.insert(print(parent)) {
-                found.see("parents that are not in the file", entry.origin);
+                found.count("parents that are not in the file", entry.origin);
             }
-        } else if leads_in_a_circle(print(&entry.key), transcript, &mut walked) {
-            found.see("entries whose parents lead back to them", entry.origin);
+        } else if is_on_cycle(print(&entry.key), transcript, &mut walked) {
+            found.count("entries whose parents lead back to them", entry.origin);
         }
     }
     links.anomalies = found.0;
@@ -111,11 +111,7 @@ pub(crate) fn of_links(transcript: &Transcript) -> Option<Links> {
 }
 
 /// Whether a record is on a cycle; `walked` caches the result for each record on the way.
-fn leads_in_a_circle(
-    key: Print,
-    transcript: &Transcript,
-    walked: &mut HashMap<Print, bool>,
-) -> bool {
+fn is_on_cycle(key: Print, transcript: &Transcript, walked: &mut HashMap<Print, bool>) -> bool {
     let mut path: Vec<Print> = Vec::new();
     let mut on_path: HashMap<Print, usize> = HashMap::new();
     let mut at = Some(key);
@@ -138,7 +134,7 @@ fn leads_in_a_circle(
 /// Checks the pairing of calls and results, in all lanes and branches.
 pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
     let awaited = Awaited::of(transcript);
-    let mut found = Found::default();
+    let mut found = AnomalyCounts::default();
     let mut calls: HashMap<&Key, u32> = HashMap::new();
     for id in transcript.order() {
         let Some(entry) = transcript.get(*id) else {
@@ -146,12 +142,12 @@ pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
         };
         let may_go_on = awaited.has(transcript, *id);
         for call in entry.calls() {
-            see_call(call, entry, may_go_on, &mut found);
+            count_call(call, entry, may_go_on, &mut found);
             if identifies(&call.key) {
                 let seen = calls.entry(&call.key).or_default();
                 *seen += 1;
                 if *seen == 2 {
-                    found.see("ids that several calls share", entry.origin);
+                    found.count("ids that several calls share", entry.origin);
                 }
             }
         }
@@ -165,22 +161,22 @@ pub(crate) fn of_pairing(transcript: &Transcript) -> Vec<Anomaly> {
             } else {
                 "results without a call"
             };
-            found.see(what, entry.origin);
+            found.count(what, entry.origin);
         }
     }
     found.0
 }
 
-fn see_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut Found) {
+fn count_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut AnomalyCounts) {
     if !identifies(&call.key) {
-        found.see("calls without an id", entry.origin);
+        found.count("calls without an id", entry.origin);
     }
     match &call.state {
-        ToolState::Lost => found.see("calls that were interrupted", entry.origin),
+        ToolState::Lost => found.count("calls that were interrupted", entry.origin),
         state if state.is_open() && may_go_on => {
-            found.see("calls whose result may still come", entry.origin);
+            found.count("calls whose result may still come", entry.origin);
         }
-        state if state.is_open() => found.see("calls without a result", entry.origin),
+        state if state.is_open() => found.count("calls without a result", entry.origin),
         state => {
             let ended = state.result().and_then(|result| result.at);
             let started = call.started.or(entry.at);
@@ -188,22 +184,22 @@ fn see_call(call: &ToolCall, entry: &Entry, may_go_on: bool, found: &mut Found) 
                 .zip(started)
                 .is_some_and(|(ended, started)| ended < started)
             {
-                found.see("results that are older than their calls", entry.origin);
+                found.count("results that are older than their calls", entry.origin);
             }
         }
     }
 }
 
 /// Checks the timestamps against the order of the file.
-pub(crate) fn of_times(transcript: &Transcript) -> Times {
+pub(crate) fn of_times(transcript: &Transcript) -> SessionTimes {
     const BACKWARDS: &str = "entries that are older than the one before";
-    let mut times = Times::default();
-    let mut found = Found::default();
+    let mut times = SessionTimes::default();
+    let mut found = AnomalyCounts::default();
     let mut before: HashMap<Option<&Name>, Timestamp> = HashMap::new();
     let mut farthest = 0;
     for entry in transcript.entries() {
         let Some(at) = entry.at else {
-            found.see("entries without a time", entry.origin);
+            found.count("entries without a time", entry.origin);
             continue;
         };
         let results = entry.calls().filter_map(|call| call.state.result()?.at);
@@ -216,10 +212,10 @@ pub(crate) fn of_times(transcript: &Transcript) -> Times {
             .filter(|before| *before > at)
         {
             farthest = farthest.max(before.since(at));
-            found.see(BACKWARDS, entry.origin);
+            found.count(BACKWARDS, entry.origin);
         }
     }
-    found.note(BACKWARDS, || {
+    found.set_note(BACKWARDS, || {
         format!("by {} at most", figures::duration(farthest))
     });
     times.anomalies = found.0;

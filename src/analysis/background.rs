@@ -25,13 +25,13 @@ pub(crate) fn calls<'t>(
             .is_some_and(|work| work.completed().is_none());
         has_no_end && !transcript.branches().abandoned.contains(id)
     };
-    let mut calls: Vec<_> = works(transcript).filter(goes_on).collect();
+    let mut calls: Vec<_> = own_calls_with_work(transcript).filter(goes_on).collect();
     calls.sort_by_key(|(id, call)| (transcript.place_of(*id), call.started));
     calls
 }
 
 /// The number of running calls and sub-agents in the background.
-pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
+pub(crate) fn count_running(transcript: &Transcript, activity: &Activity) -> usize {
     let calls = calls(transcript, activity);
     let begins_agent = |(id, call): &&(EntryId, &ToolCall)| {
         transcript.lanes_begun(*id, &call.key).next().is_some()
@@ -43,8 +43,8 @@ pub(crate) fn running(transcript: &Transcript, activity: &Activity) -> usize {
 
 /// Since when the end of background work has not been told to the model; the earliest such time.
 pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
-    let undelivered =
-        works(transcript).filter(|(id, _)| transcript.is_spoken_to(transcript.lane_at(*id)));
+    let undelivered = own_calls_with_work(transcript)
+        .filter(|(id, _)| transcript.is_main_lane(transcript.lane_at(*id)));
     let ends = undelivered.filter_map(|(id, call)| {
         let entry = transcript.get(id)?;
         call.state.work().filter(|work| work.is_reported())?;
@@ -55,7 +55,9 @@ pub(crate) fn undelivered_since(transcript: &Transcript) -> Option<Timestamp> {
 }
 
 /// The calls with background work, without copies.
-fn works(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &ToolCall)> {
+fn own_calls_with_work(transcript: &Transcript) -> impl Iterator<Item = (EntryId, &ToolCall)> {
     let is_own = |id: EntryId| transcript.marks(id).is_some_and(|marks| !marks.copy);
-    transcript.works().filter(move |(id, _)| is_own(*id))
+    transcript
+        .calls_with_work()
+        .filter(move |(id, _)| is_own(*id))
 }

@@ -26,7 +26,7 @@ mod outputs;
 pub(crate) mod rows;
 
 pub(crate) use notes::Fault;
-use notes::{FileChange, Like, Note, Tests};
+use notes::{FileChange, Like, Note, TestNote};
 pub(crate) use outputs::complaint_of;
 
 /// Returns a block with its bodies loaded as far as possible.
@@ -52,15 +52,15 @@ pub struct Brief {
     /// Changed files by path.
     pub(crate) files: BTreeMap<String, Change>,
     /// Successful commands with side effects, except commits.
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Vec<SideEffect>,
     pub(crate) commits: Vec<Commit>,
     pub(crate) tests: Vec<TestRun>,
     /// Failed, refused or interrupted actions, in the order of the entries.
     pub(crate) failed: Vec<Failure>,
     /// Calls without a result.
-    pub(crate) open: Vec<Open>,
+    pub(crate) open: Vec<UnfinishedCall>,
     /// Entries whose bodies are on disk and may have more.
-    pub(crate) away: BTreeSet<EntryId>,
+    pub(crate) incomplete: BTreeSet<EntryId>,
 }
 
 /// The state of the pass over the notes.
@@ -104,7 +104,7 @@ impl Change {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Command {
+pub(crate) struct SideEffect {
     /// The simple command of the line that has the side effect.
     pub(crate) text: String,
     pub(crate) place: Place,
@@ -141,7 +141,7 @@ pub(crate) struct Failure {
     /// The reason, if recorded: `exit 1`.
     pub(crate) reason: String,
     /// The line of its output that explains the failure best.
-    pub(crate) said: Option<String>,
+    pub(crate) error_line: Option<String>,
     pub(crate) fault: Fault,
     pub(crate) place: Place,
     /// The later success of the same action; for errors, where the session continued.
@@ -152,7 +152,7 @@ pub(crate) struct Failure {
 
 /// A call without a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Open {
+pub(crate) struct UnfinishedCall {
     /// A description of the call.
     pub(crate) what: String,
     pub(crate) place: Place,
@@ -170,7 +170,7 @@ impl Derived for Brief {
     ) {
         let notes = transcript
             .get(id)
-            .map(|entry| EntryNotes::by(entry, &mut as_is));
+            .map(|entry| EntryNotes::from_entry(entry, &mut as_is));
         notes
             .filter(|notes| *notes != EntryNotes::default())
             .into_iter()
@@ -187,7 +187,7 @@ impl Derived for Brief {
 }
 
 impl EntryNotes {
-    fn by(entry: &Entry, whole: Whole<'_>) -> Self {
+    fn from_entry(entry: &Entry, whole: Whole<'_>) -> Self {
         if entry.marks.copy {
             return Self::default();
         }
@@ -203,7 +203,8 @@ impl Brief {
     /// The brief of a session with all bodies. `whole` returns a block with its bodies.
     pub(crate) fn with_bodies(transcript: &Transcript, whole: Whole<'_>) -> Self {
         let ids = transcript.order().iter().copied();
-        let entries = ids.filter_map(|id| Some((id, EntryNotes::by(transcript.get(id)?, whole))));
+        let entries =
+            ids.filter_map(|id| Some((id, EntryNotes::from_entry(transcript.get(id)?, whole))));
         Self::of_all(transcript, entries)
     }
 
@@ -218,7 +219,7 @@ impl Brief {
         for (entry, notes) in entries {
             let EntryNotes { notes, is_away } = notes.borrow();
             if *is_away {
-                going.brief.away.insert(entry);
+                going.brief.incomplete.insert(entry);
             }
             let lane = transcript.lane_at(entry);
             let root = transcript.root_of(entry).map(Text::as_str);
@@ -238,7 +239,7 @@ impl Going {
     fn add(&mut self, at: At<'_>, note: &Note) {
         let place = at.place;
         if !matches!(note, Note::Failed(failed) if failed.like == Like::Error) {
-            self.mend(at, &Like::Error);
+            self.mark_fixed(at, &Like::Error);
         }
         match note {
             Note::Change(change) => self.change(place, change),
@@ -260,28 +261,28 @@ impl Going {
                     });
                 }
             }
-            Note::Command(text) => self.brief.commands.push(Command {
+            Note::Command(text) => self.brief.commands.push(SideEffect {
                 text: text.clone(),
                 place,
             }),
             Note::Test(tests) => self.test(at, tests),
             Note::Done(like) => {
                 let like = self.within_root(like);
-                self.mend(at, &like);
+                self.mark_fixed(at, &like);
             }
             Note::Answered => {}
             Note::Failed(failed) => {
-                let notes::Failed {
+                let notes::FailureNote {
                     what,
                     reason,
-                    said,
+                    error_line: said,
                     fault,
                     like,
                 } = &**failed;
                 let failure = Failure {
                     what: what.words(at.root),
                     reason: reason.clone(),
-                    said: said.clone(),
+                    error_line: said.clone(),
                     fault: *fault,
                     place,
                     mended_by: None,
@@ -292,7 +293,7 @@ impl Going {
             }
             Note::Open(what) => {
                 let what = what.words(at.root);
-                self.brief.open.push(Open { what, place });
+                self.brief.open.push(UnfinishedCall { what, place });
             }
         }
     }
@@ -328,8 +329,8 @@ impl Going {
         known.last = place;
     }
 
-    fn test(&mut self, at: At<'_>, tests: &Tests) {
-        let Tests {
+    fn test(&mut self, at: At<'_>, tests: &TestNote) {
+        let TestNote {
             command,
             like,
             passed,
@@ -339,7 +340,7 @@ impl Going {
             at: ended,
         } = tests;
         if *passed == Some(true) {
-            self.mend_tests(at, like);
+            self.mark_tests_fixed(at, like);
         }
         self.brief.tests.push(TestRun {
             command: command.clone(),
@@ -353,7 +354,7 @@ impl Going {
             let failure = Failure {
                 what: format!("run {command}"),
                 reason: summary.as_ref().unwrap_or(facts).clone(),
-                said: said.clone(),
+                error_line: said.clone(),
                 fault: *fault,
                 place: at.place,
                 mended_by: None,
@@ -363,7 +364,7 @@ impl Going {
         }
     }
 
-    fn mend(&mut self, at: At<'_>, like: &Like) {
+    fn mark_fixed(&mut self, at: At<'_>, like: &Like) {
         if self.unmended.is_empty() {
             return;
         }
@@ -379,7 +380,7 @@ impl Going {
     }
 
     /// Marks failures of the same tests, or of more specific runs, as mended.
-    fn mend_tests(&mut self, at: At<'_>, passed: &str) {
+    fn mark_tests_fixed(&mut self, at: At<'_>, passed: &str) {
         let from = (at.lane.cloned(), Like::Test(passed.to_owned()));
         let failed = self.unmended.range(from..).map_while(|((of, like), _)| {
             let Like::Test(tests) = like else { return None };
@@ -393,7 +394,7 @@ impl Going {
         let mended = failed.filter(|(_, rest)| rest.is_empty() || rest.starts_with(' '));
         let mended: Vec<Like> = mended.map(|(like, _)| like.clone()).collect();
         for like in &mended {
-            self.mend(at, like);
+            self.mark_fixed(at, like);
         }
     }
 
@@ -419,7 +420,7 @@ pub(crate) fn last_answer(transcript: &Transcript) -> Option<EntryId> {
     let is_answer = |id: &&EntryId| {
         transcript.get(**id).is_some_and(|entry| {
             entry.role == Role::Assistant
-                && transcript.is_spoken_to(entry.lane.as_ref())
+                && transcript.is_main_lane(entry.lane.as_ref())
                 && !(entry.marks.trace || entry.marks.quiet || entry.marks.copy)
                 && texts(entry).any(|body| !body.text_or_stub().trim().is_empty())
                 && !transcript.branches().abandoned.contains(*id)
@@ -459,16 +460,16 @@ pub(crate) fn quoted(entry: &Entry, most: usize, whole: Whole<'_>) -> String {
         said.push_str(begin);
         rest += (text.len() - begin.len()) as u64;
     }
-    with_rest(said, rest)
+    with_omitted(said, rest)
 }
 
 /// The beginning of a text, with a note on what is left out.
 pub(crate) fn beginning(text: &str, most: usize) -> String {
     let begin = prefix(text, most);
-    with_rest(begin.to_owned(), (text.len() - begin.len()) as u64)
+    with_omitted(begin.to_owned(), (text.len() - begin.len()) as u64)
 }
 
-fn with_rest(begin: String, rest: u64) -> String {
+fn with_omitted(begin: String, rest: u64) -> String {
     match rest {
         0 => begin,
         rest => format!(

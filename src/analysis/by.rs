@@ -2,7 +2,7 @@
 
 use crate::model::entry::Entry;
 use crate::model::entry::attribution::Attribution;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
@@ -123,7 +123,7 @@ impl By {
     }
 
     /// The group of a whole session; empty for groupings of its parts.
-    pub(crate) fn group_of_session(self, found: &Found, transcript: &Transcript) -> Name {
+    pub(crate) fn group_of_session(self, found: &FoundSession, transcript: &Transcript) -> Name {
         let group = match self {
             Self::Agent => Some(Name::from(found.format)),
             Self::Project => found.project.clone().or_else(|| found.cwd.clone()),

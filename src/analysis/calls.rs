@@ -39,7 +39,7 @@ pub struct Place {
 
 impl Place {
     /// A sort key in file order.
-    pub(crate) fn in_file(self, transcript: &Transcript) -> (usize, usize) {
+    pub(crate) fn file_order(self, transcript: &Transcript) -> (usize, usize) {
         (transcript.place_of(self.entry).unwrap_or(0), self.block)
     }
 
@@ -74,7 +74,7 @@ pub struct Earlier {
 
 /// Facts of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Known {
+pub struct CallFacts {
     block: usize,
     name: Name,
     likeness: u64,
@@ -94,7 +94,7 @@ pub struct Known {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Calls {
     all: Vec<Place>,
-    facts: Facts<Known>,
+    facts: Facts<CallFacts>,
     /// The number of the first call of each entry.
     firsts: HashMap<EntryId, usize>,
     pub(crate) tools: Tools,
@@ -109,18 +109,23 @@ pub struct Calls {
 }
 
 impl Derived for Calls {
-    type Row = Known;
+    type Row = CallFacts;
     type Reads = ();
     const IS_OF_ROWS: bool = true;
 
-    fn rows(transcript: &Transcript, id: EntryId, before: &[Known], out: &mut Out<'_, Known>) {
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        before: &[CallFacts],
+        out: &mut Out<'_, CallFacts>,
+    ) {
         let entry = transcript.get(id).into_iter();
         entry
-            .flat_map(|entry| known_of(entry, before))
+            .flat_map(|entry| facts_of(entry, before))
             .for_each(|known| out.push(known));
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Known>, _reads: &()) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<CallFacts>, _reads: &()) -> Self {
         let mut calls = Self {
             facts: facts.clone(),
             ..Self::default()
@@ -161,7 +166,7 @@ impl Derived for Calls {
 
 impl Calls {
     /// The number of a call, and its facts.
-    fn known(&self, place: Place) -> Option<(usize, &Known)> {
+    fn find(&self, place: Place) -> Option<(usize, &CallFacts)> {
         let (first, calls) = (self.firsts.get(&place.entry)?, self.facts.get(place.entry));
         let at = calls
             .binary_search_by_key(&place.block, |known| known.block)
@@ -186,14 +191,14 @@ impl Calls {
 
     /// The number of a call, from 1 in file order.
     pub(crate) fn number(&self, place: Place) -> Option<usize> {
-        self.known(place).map(|(number, _)| number + 1)
+        self.find(place).map(|(number, _)| number + 1)
     }
 
     /// Calls that ran in parallel with this one; at most `most`.
     pub(crate) fn overlaps(&self, place: Place, most: usize) -> Overlaps {
         let mut found = Overlaps::default();
         let Some((own, (from, to))) = self
-            .known(place)
+            .find(place)
             .and_then(|(own, known)| Some((own, known.span?)))
         else {
             return found;
@@ -222,7 +227,7 @@ impl Calls {
     /// at most `most`.
     pub(crate) fn earlier(&self, place: Place, most: usize) -> Earlier {
         let mut found = Earlier::default();
-        let Some((own, known)) = self.known(place) else {
+        let Some((own, known)) = self.find(place) else {
             return found;
         };
         let alike = self
@@ -241,7 +246,7 @@ impl Calls {
         for other in before.take(most) {
             match (
                 known.print,
-                self.known(*other).and_then(|(_, known)| known.print),
+                self.find(*other).and_then(|(_, known)| known.print),
             ) {
                 (Some(print), Some(other_print)) if print == other_print => {
                     found.calls.push(*other);
@@ -259,7 +264,7 @@ impl Calls {
 
 /// The facts of an entry's calls. `before` are the earlier facts, which may have hashes of
 /// arguments that are on disk by now.
-fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
+fn facts_of(entry: &Entry, before: &[CallFacts]) -> impl Iterator<Item = CallFacts> {
     // A copy of an entry has no calls of its own.
     let calls = entry.numbered_calls().filter(|_| !entry.marks.copy);
     calls.map(|(block, call)| {
@@ -274,12 +279,12 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
                 .filter(|known| known.likeness == likeness)?
                 .print
         };
-        Known {
+        CallFacts {
             block,
             name: call.name.clone(),
             likeness,
             print: print_of(&call.input).or_else(read),
-            took: call.took(entry.said(call)),
+            took: call.duration(entry.call_time(call)),
             outcome: Outcome::of(&call.state),
             bytes: call
                 .state
@@ -287,13 +292,16 @@ fn known_of(entry: &Entry, before: &[Known]) -> impl Iterator<Item = Known> {
                 .map_or(0, |result| u64::from(result.body.bytes)),
             is_detached: call.state.work().is_some(),
             starts_agent: call.kind == ToolKind::Delegate || call.lane.is_some(),
-            span: life_of(call, entry.said(call)).map(|(from, to)| (from.0, to.0)),
+            span: lifetime_of(call, entry.call_time(call)).map(|(from, to)| (from.0, to.0)),
         }
     })
 }
 
 /// Start and end of a call including its work, if the timestamps are recorded.
-pub(crate) fn life_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Timestamp, Timestamp)> {
+pub(crate) fn lifetime_of(
+    call: &ToolCall,
+    said: Option<Timestamp>,
+) -> Option<(Timestamp, Timestamp)> {
     if call.state.work().is_none() {
         return span_of(call, said);
     }
@@ -309,7 +317,7 @@ pub(crate) fn span_of(call: &ToolCall, said: Option<Timestamp>) -> Option<(Times
         // What follows the result is background work.
         return started.zip(ended).filter(|(from, to)| from <= to);
     }
-    let took = call.took(said)?;
+    let took = call.duration(said)?;
     let ms = i64::try_from(took.ms).ok()?;
     match (started, ended) {
         (Some(from), Some(to)) if from <= to => Some((from, to)),
@@ -336,7 +344,7 @@ pub(crate) fn print_of(input: &Body) -> Option<NonZeroU64> {
         Held::Stub => hash_of(&input.stub),
         Held::Text(text) => hash_of(text),
         Held::Tree(tree) => hash_of(tree),
-        Held::Away => return None,
+        Held::OnDisk => return None,
     };
     NonZeroU64::new(hash).or(Some(NonZeroU64::MIN))
 }

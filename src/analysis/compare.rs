@@ -46,7 +46,7 @@ impl Sides {
     pub(crate) fn of(transcript: &Transcript, number: usize) -> Option<Self> {
         let branches = transcript.branches();
         let branch = branches.list.get(number.checked_sub(1)?)?;
-        let seen = transcript.seen_on(number)?;
+        let seen = transcript.visible_on_branch(number)?;
         let is_left = |id: &EntryId| branches.abandoned.contains(id);
         Some(Self {
             common: common(transcript, branch),

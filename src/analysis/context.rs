@@ -28,17 +28,17 @@ pub fn of(transcript: &Transcript) -> Option<ContextUse> {
     let order = Some(transcript.order()).filter(|_| !transcript.is_joined())?;
     let main = order.iter().rev();
     let main = main.filter(|id| transcript.lane_at(**id).is_none());
-    let (mut passing, mut left) = (transcript.passing(), None);
+    let (mut passing, mut left) = (transcript.cursor(), None);
     for id in main.take(LOOKED_AT) {
         let entry = passing.get(*id)?;
         if is_request(entry) {
-            let tokens = left.or_else(|| Some(entry.usage.as_ref()?.seen().context()))?;
+            let tokens = left.or_else(|| Some(entry.usage.as_ref()?.last_step().context()))?;
             return Some(ContextUse {
                 tokens,
                 window: window_at(transcript, entry, tokens),
             });
         }
-        left = left.or_else(|| left_by(entry));
+        left = left.or_else(|| tokens_after(entry));
     }
     None
 }
@@ -53,8 +53,8 @@ pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
         before(transcript, transcript.place_of(id)?, LOOKED_AT)
     };
     let request = transcript.get(request?)?;
-    let left = left_by(entry).or_else(|| left_by(transcript.get(compaction?)?));
-    let tokens = left.or_else(|| Some(request.usage.as_ref()?.seen().context()))?;
+    let left = tokens_after(entry).or_else(|| tokens_after(transcript.get(compaction?)?));
+    let tokens = left.or_else(|| Some(request.usage.as_ref()?.last_step().context()))?;
     Some(ContextUse {
         tokens,
         window: window_at(transcript, request, tokens),
@@ -63,7 +63,7 @@ pub(crate) fn at(transcript: &Transcript, id: EntryId) -> Option<ContextUse> {
 
 /// The window of a request in tokens, recorded or known from the model's name.
 pub(crate) fn window_at(transcript: &Transcript, request: &Entry, tokens: u64) -> Option<u64> {
-    window_of_session(transcript, request.model.as_ref())?.holding(tokens)
+    window_of_session(transcript, request.model.as_ref())?.fitting(tokens)
 }
 
 /// The window for requests to a model: the one the session records, else that of the model.
@@ -108,7 +108,7 @@ pub(crate) fn before(
 }
 
 /// The tokens left by the compaction of an entry.
-fn left_by(entry: &Entry) -> Option<u64> {
+fn tokens_after(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Compaction { after, .. }) => *after,
         _ => None,
@@ -172,7 +172,7 @@ impl ModelWindow {
     }
 
     /// The window that held so many tokens; `None` if they exceed all that are known.
-    pub(crate) fn holding(self, tokens: u64) -> Option<u64> {
+    pub(crate) fn fitting(self, tokens: u64) -> Option<u64> {
         match self {
             Self::Recorded(window) => Some(window),
             Self::OfModel(window, _) if tokens <= window => Some(window),
@@ -186,7 +186,7 @@ mod tests {
     use super::ModelWindow;
 
     fn window_of_model(name: &str, tokens: u64) -> Option<u64> {
-        ModelWindow::of(name)?.holding(tokens)
+        ModelWindow::of(name)?.fitting(tokens)
     }
 
     #[test]

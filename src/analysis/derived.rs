@@ -75,7 +75,7 @@ pub struct Memo<D: Derived> {
     /// Number of entries in the facts when the value was computed.
     computed: usize,
     /// Generation of `reads` when the value was computed.
-    seen: u64,
+    reads_generation: u64,
     pub(crate) generation: u64,
 }
 
@@ -86,7 +86,7 @@ impl<D: Derived> Default for Memo<D> {
             value: D::default(),
             is_current: false,
             computed: 0,
-            seen: 0,
+            reads_generation: 0,
             generation: 0,
         }
     }
@@ -126,7 +126,7 @@ impl<D: Derived<Reads = ()>> Memo<D> {
 
 impl<D: Derived> Memo<D> {
     /// Computes the value of a transcript, without the memo.
-    pub fn once(transcript: &Transcript, reads: &D::Reads) -> D {
+    pub fn compute(transcript: &Transcript, reads: &D::Reads) -> D {
         let mut memo = Self::default();
         memo.follow_with(transcript, reads, usize::MAX);
         memo.value
@@ -144,12 +144,12 @@ impl<D: Derived> Memo<D> {
         most: usize,
     ) -> bool {
         let is_all = self.watch(transcript, most) && reads.is_complete();
-        self.is_current &= self.seen == reads.generation();
+        self.is_current &= self.reads_generation == reads.generation();
         if !self.is_current && (is_all || self.facts.len() >= 2 * self.computed) {
             let value = D::of(transcript, &self.facts, reads);
             self.generation += u64::from(value != self.value);
             self.value = value;
-            (self.is_current, self.computed, self.seen) =
+            (self.is_current, self.computed, self.reads_generation) =
                 (true, self.facts.len(), reads.generation());
         }
         is_all
@@ -168,7 +168,7 @@ impl<D: Derived> Memo<D> {
     }
 
     /// Invalidates what a change of the session touched; takes effect with [`Memo::follow_with`].
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub fn invalidate(&mut self, transcript: &Transcript, touched: &Touched) {
         for id in touched.changed.iter().chain(&touched.moved) {
             self.change(transcript, *id);
         }
@@ -186,7 +186,7 @@ impl<D: Derived> Memo<D> {
     }
 
     /// Continues the generations of the memo that this one replaces, whose value may differ.
-    pub(crate) fn go_on_from(&mut self, before: &Self) {
+    pub(crate) fn continue_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
     }
 }

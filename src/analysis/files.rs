@@ -19,31 +19,31 @@ pub(crate) mod steps;
 mod uses;
 pub(crate) mod version;
 
-pub(crate) use file::File;
-use uses::Row;
+pub(crate) use file::FileUses;
+use uses::UseFact;
 pub(crate) use uses::{Flag, Op, Use};
 
 /// The files of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Files {
-    by_path: HashMap<Text, File>,
+    by_path: HashMap<Text, FileUses>,
     /// The first listed file of each call, by the call's position.
     of_call: Vec<(Place, Text)>,
 }
 
 impl Derived for Files {
-    type Row = Row;
+    type Row = UseFact;
     type Reads = ();
     const IS_OF_ROWS: bool = true;
 
-    fn rows(transcript: &Transcript, id: EntryId, before: &[Row], out: &mut Out<'_, Row>) {
+    fn rows(transcript: &Transcript, id: EntryId, before: &[UseFact], out: &mut Out<'_, UseFact>) {
         if let Some(entry) = transcript.get(id) {
             uses::read(entry, before, out);
         }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Row>, _reads: &()) -> Self {
-        let mut found = Found {
+    fn of(transcript: &Transcript, facts: &Facts<UseFact>, _reads: &()) -> Self {
+        let mut found = FileCollector {
             transcript,
             facts,
             numbers: HashMap::new(),
@@ -57,7 +57,7 @@ impl Derived for Files {
         {
             let mut before = None;
             for (at, row) in rows.iter().enumerate() {
-                let Row::Use(used) = row else { continue };
+                let UseFact::Use(used) = row else { continue };
                 let place = Place {
                     entry: id,
                     block: used.block as usize,
@@ -79,8 +79,8 @@ impl Derived for Files {
         let files = found
             .list
             .into_iter()
-            .map(|(path, uses)| (path, File::of(uses)));
-        let files: Vec<(Text, File)> = files.collect();
+            .map(|(path, uses)| (path, FileUses::of(uses)));
+        let files: Vec<(Text, FileUses)> = files.collect();
         named.retain(|(_, number)| files.get(*number).is_some_and(|(_, file)| file.is_listed));
         named.dedup_by_key(|(place, _)| *place);
         let path = |number: usize| {
@@ -101,12 +101,12 @@ impl Derived for Files {
 }
 
 /// A use of a file, and the rows with its changes.
-type UseRows<'a> = (Use, &'a [Row]);
+type UseRows<'a> = (Use, &'a [UseFact]);
 
 /// Files found so far.
-struct Found<'a> {
+struct FileCollector<'a> {
     transcript: &'a Transcript,
-    facts: &'a Facts<Row>,
+    facts: &'a Facts<UseFact>,
     /// Index in `list`, by session and number of the path.
     numbers: HashMap<(Option<usize>, u32), usize>,
     by_path: HashMap<Text, usize>,
@@ -114,7 +114,7 @@ struct Found<'a> {
     list: Vec<(Text, Vec<UseRows<'a>>)>,
 }
 
-impl Found<'_> {
+impl FileCollector<'_> {
     /// The index of the file with a path that an entry names.
     fn number(&mut self, id: EntryId, path: u32) -> usize {
         let root = self.transcript.meta().root.as_ref();
@@ -128,7 +128,7 @@ impl Found<'_> {
             .and_then(|(_, session)| session.root.as_ref())
             .filter(|folder| root != Some(*folder));
         let named = self.facts.name(path);
-        let path = paths::seen_from(&named, folder.map(Text::as_str), root.map(Text::as_str));
+        let path = paths::path_from_root(&named, folder.map(Text::as_str), root.map(Text::as_str));
         let number = self.by_path.get(&*path).copied().unwrap_or_else(|| {
             let path = Text::from(&*path);
             self.by_path.insert(path.clone(), self.list.len());
@@ -142,22 +142,22 @@ impl Found<'_> {
 
 impl Files {
     /// Files that were used by file tools, with their paths, unsorted.
-    pub(crate) fn list(&self) -> impl Iterator<Item = (&Text, &File)> {
+    pub(crate) fn list(&self) -> impl Iterator<Item = (&Text, &FileUses)> {
         self.by_path.iter().filter(|(_, file)| file.is_listed)
     }
 
     /// All files, also those that only shell commands used.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&Text, &File)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Text, &FileUses)> {
         self.by_path.iter()
     }
 
     /// A file by path.
-    pub(crate) fn file(&self, path: &str) -> Option<&File> {
+    pub(crate) fn file(&self, path: &str) -> Option<&FileUses> {
         self.file_with_path(path).map(|(_, file)| file)
     }
 
     /// A file by path, with the path as stored.
-    pub(crate) fn file_with_path(&self, path: &str) -> Option<(&Text, &File)> {
+    pub(crate) fn file_with_path(&self, path: &str) -> Option<(&Text, &FileUses)> {
         let found = self.by_path.get_key_value(path);
         found.filter(|(_, file)| file.is_listed)
     }

@@ -25,13 +25,13 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use self::runs::Run;
+use self::runs::CountingSession;
 use crate::analysis::by::By;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
 use crate::model::entry::attribution::SharedAttribution;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::limit::Limit;
 use crate::model::request::RequestIdentity;
 use crate::model::text::{Name, Text};
@@ -42,7 +42,7 @@ use crate::model::usage::Usage;
 #[derive(Clone, Debug)]
 pub struct Spender {
     /// The session's file.
-    pub found: Found,
+    pub found: FoundSession,
     /// Its id according to its records.
     pub id: Text,
     /// Whether its records say that it continues another session.
@@ -51,7 +51,7 @@ pub struct Spender {
     /// session.
     pub has_files: bool,
     /// Its records of usage.
-    pub spent: Vec<Spent>,
+    pub spent: Vec<UsageRecord>,
     /// Rate limits that it recorded.
     pub limits: Vec<Limit>,
     /// Its recorded total usage after some answers, by model.
@@ -64,7 +64,7 @@ pub struct Spender {
 
 /// One record of usage.
 #[derive(Clone, Debug)]
-pub struct Spent {
+pub struct UsageRecord {
     /// The key of its entry.
     pub key: Option<Key>,
     /// When.
@@ -86,7 +86,7 @@ pub struct Spent {
 pub struct Ledger {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
-    sessions: Vec<Found>,
+    sessions: Vec<FoundSession>,
     /// Their ids according to their records.
     ids: Vec<Text>,
     /// Sessions that may have several files, by format and id.
@@ -96,12 +96,12 @@ pub struct Ledger {
     newest: Vec<Option<Timestamp>>,
     /// Sessions with a recorded total cost, of which no other session has a part.
     covered: HashSet<usize>,
-    runs: Vec<Run>,
-    spent: Vec<(usize, Spent)>,
+    runs: Vec<CountingSession>,
+    spent: Vec<(usize, UsageRecord)>,
     /// `spent` summed by session, day, model and attribution; computed on the first query.
-    sums: OnceCell<Vec<(usize, Spent)>>,
+    sums: OnceCell<Vec<(usize, UsageRecord)>>,
     /// Indexes in `spent` by the identity of the request.
-    known: HashMap<RequestIdentity, usize>,
+    by_request: HashMap<RequestIdentity, usize>,
     /// Number of copied requests.
     copies: u64,
     /// The newest recorded rate limits by agent.
@@ -110,7 +110,7 @@ pub struct Ledger {
 
 /// The group of a row; fields that it is not grouped by are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Group {
+pub struct UsageGroup {
     /// A day, a week or a month.
     pub period: Option<Arc<str>>,
     /// The format.
@@ -127,9 +127,9 @@ pub struct Group {
 
 /// A row: the sum of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct UsageSum {
     /// The group.
-    pub group: Group,
+    pub group: UsageGroup,
     /// The sessions, by number.
     sessions: BTreeSet<usize>,
     /// Tokens and money.
@@ -138,7 +138,7 @@ pub struct Row {
     lacks_agents: bool,
 }
 
-impl Row {
+impl UsageSum {
     /// The number of sessions.
     pub fn sessions(&self) -> usize {
         self.sessions.len()
@@ -156,10 +156,10 @@ impl Row {
             unpriced_models,
             ..self.amount.money.cost()
         }
-        .lacking(self.lacks_agents)
+        .partial_if(self.lacks_agents)
     }
 
-    fn add(&mut self, session: usize, spent: &Spent) {
+    fn add(&mut self, session: usize, spent: &UsageRecord) {
         self.sessions.insert(session);
         self.amount.plus(&spent.amount);
         self.lacks_agents |= spent.lacks_agents;
@@ -193,7 +193,7 @@ impl Ledger {
     }
 
     /// A session by number.
-    pub fn session(&self, number: usize) -> Option<&Found> {
+    pub fn session(&self, number: usize) -> Option<&FoundSession> {
         self.sessions.get(number)
     }
 
@@ -208,7 +208,7 @@ impl Ledger {
     pub fn add(&mut self, spender: Spender) {
         self.sums.take();
         for limit in spender.limits {
-            limit.join(self.limits.entry(spender.found.format).or_default());
+            limit.merge_into(self.limits.entry(spender.found.format).or_default());
         }
         let session = self.place_of(spender.found, &spender.id, spender.has_files);
         self.forks.extend(spender.is_fork.then_some(session));
@@ -226,7 +226,7 @@ impl Ledger {
         let mut sums = Vec::new();
         for spent in spender.spent {
             let identity = identity(&spent, &spender.id);
-            let known = self.known.get(&identity).copied();
+            let known = self.by_request.get(&identity).copied();
             let place = known.unwrap_or(self.spent.len());
             if spent.is_run {
                 beyond.extend(known.is_none().then_some(place));
@@ -259,13 +259,13 @@ impl Ledger {
             new.push((identity, place));
             self.spent.push((session, spent));
         }
-        self.known.extend(new);
+        self.by_request.extend(new);
         if !beyond.is_empty() {
-            self.runs.push(Run {
+            self.runs.push(CountingSession {
                 number: session,
                 session: spender.id,
-                beyond,
-                own,
+                extra_charges: beyond,
+                requests: own,
                 sums,
             });
         }
@@ -273,7 +273,7 @@ impl Ledger {
 
     /// The number of a session, which several files may share. The most recently modified file has
     /// the title and other facts, the earliest one the start.
-    fn place_of(&mut self, found: Found, id: &Text, has_files: bool) -> usize {
+    fn place_of(&mut self, found: FoundSession, id: &Text, has_files: bool) -> usize {
         let next = self.sessions.len();
         let place = if has_files {
             *self
@@ -306,9 +306,9 @@ impl Ledger {
 
     /// Rows by `by`, restricted to usage in all groups of `within`, and their total. Periods are
     /// sorted from the last one, other rows by cost.
-    pub fn rows(&self, by: &[By], within: &[Within]) -> (Vec<Row>, Row) {
-        let mut rows: BTreeMap<Group, Row> = BTreeMap::new();
-        let mut total = Row::default();
+    pub fn rows(&self, by: &[By], within: &[Within]) -> (Vec<UsageSum>, UsageSum) {
+        let mut rows: BTreeMap<UsageGroup, UsageSum> = BTreeMap::new();
+        let mut total = UsageSum::default();
         let mut calendar = Calendar::default();
         for (session, spent) in self.sums.get_or_init(|| self.sums()) {
             let Some(found) = self.sessions.get(*session) else {
@@ -334,12 +334,12 @@ impl Ledger {
             }
             total.add(*session, spent);
         }
-        let mut rows: Vec<Row> = rows
+        let mut rows: Vec<UsageSum> = rows
             .into_iter()
-            .map(|(group, row)| Row { group, ..row })
+            .map(|(group, row)| UsageSum { group, ..row })
             .collect();
         rows.sort_by(|one, other| {
-            let picos = |row: &Row| std::cmp::Reverse(row.amount.money.picos());
+            let picos = |row: &UsageSum| std::cmp::Reverse(row.amount.money.picos());
             other
                 .group
                 .period
@@ -350,16 +350,16 @@ impl Ledger {
     }
 
     /// Sums by session, day, model and attribution, of the selected time.
-    fn sums(&self) -> Vec<(usize, Spent)> {
-        let mut sums: Vec<(usize, Spent)> = Vec::new();
+    fn sums(&self) -> Vec<(usize, UsageRecord)> {
+        let mut sums: Vec<(usize, UsageRecord)> = Vec::new();
         let mut places: HashMap<_, usize> = HashMap::new();
         let mut calendar = Calendar::default();
-        let beyond = self.beyond_requests();
+        let beyond = self.run_remainders();
         let covered = self.covered_of_time(&beyond);
         for (place, (session, spent)) in self.spent.iter().enumerate() {
             let mut amount = *beyond.get(&place).unwrap_or(&spent.amount);
-            let is_over = spent.is_run && amount.is_nothing() && amount.money.says_nothing();
-            let at = self.when(*session, spent);
+            let is_over = spent.is_run && amount.is_nothing() && amount.money.has_no_records();
+            let at = self.time_of(*session, spent);
             if is_over || !self.is_of_time(at) {
                 continue;
             }
@@ -382,7 +382,7 @@ impl Ledger {
             } else {
                 sums.push((
                     *session,
-                    Spent {
+                    UsageRecord {
                         key: None,
                         at,
                         amount,
@@ -410,7 +410,7 @@ impl Ledger {
         for (place, (session, spent)) in self.spent.iter().enumerate() {
             let is_less = |left: &Amount| figures(left) != figures(&spent.amount);
             let has_part_elsewhere = beyond.get(&place).is_some_and(is_less);
-            if has_part_elsewhere || !self.is_of_time(self.when(*session, spent)) {
+            if has_part_elsewhere || !self.is_of_time(self.time_of(*session, spent)) {
                 covered.remove(session);
             }
         }
@@ -419,7 +419,7 @@ impl Ledger {
 
     /// The timestamp of usage. If no copy has one, that of the session's newest record; without
     /// that, the modification time of the file.
-    fn when(&self, session: usize, spent: &Spent) -> Option<Timestamp> {
+    fn time_of(&self, session: usize, spent: &UsageRecord) -> Option<Timestamp> {
         let newest = || self.newest.get(session).copied().flatten();
         spent
             .at
@@ -434,7 +434,7 @@ impl Ledger {
 }
 
 /// Completes a request from another copy: its timestamp, and the rest of its answer.
-fn complete(known: &mut Spent, copy: Spent) {
+fn complete(known: &mut UsageRecord, copy: UsageRecord) {
     known.at = known.at.or(copy.at);
     known.attribution = known.attribution.take().or(copy.attribution);
     // One of the two has the sub-agents' records.
@@ -445,7 +445,7 @@ fn complete(known: &mut Spent, copy: Spent) {
 }
 
 /// A group that rows are restricted to.
-pub type Within = (By, Group);
+pub type Within = (By, UsageGroup);
 
 /// Cache of days, weeks and months, which are slow to compute; most requests are in the same hour
 /// as the one before.
@@ -462,8 +462,8 @@ impl Calendar {
         Arc::clone(made)
     }
 
-    fn group(&mut self, by: &[By], found: &Found, spent: &Spent) -> Group {
-        let mut group = Group::default();
+    fn group(&mut self, by: &[By], found: &FoundSession, spent: &UsageRecord) -> UsageGroup {
+        let mut group = UsageGroup::default();
         for by in by {
             match by {
                 By::Day | By::Week | By::Month => {
@@ -490,7 +490,7 @@ impl Calendar {
     }
 }
 
-fn identity(spent: &Spent, session: &Text) -> RequestIdentity {
+fn identity(spent: &UsageRecord, session: &Text) -> RequestIdentity {
     let Amount {
         input,
         output,
@@ -515,22 +515,22 @@ fn identity(spent: &Spent, session: &Text) -> RequestIdentity {
 
 #[cfg(test)]
 mod tests {
-    use super::{By, Ledger, Spender, Spent};
+    use super::{By, Ledger, Spender, UsageRecord};
     use crate::analysis::money::cost::{CostSource, Money};
     use crate::analysis::money::spending::amount::Amount;
-    use crate::model::found::{Found, Place};
+    use crate::model::found::{FoundSession, SessionPlace};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::model::usage::Usage;
 
-    fn spent(key: &str, at: Option<i64>, input: u64, output: u64) -> Spent {
+    fn spent(key: &str, at: Option<i64>, input: u64, output: u64) -> UsageRecord {
         let usage = Usage {
             input: Some(input),
             output: Some(output),
             ..Usage::default()
         };
         let key = (!key.is_empty()).then(|| Text::clean(key));
-        Spent {
+        UsageRecord {
             key,
             at: at.map(Timestamp),
             model: Text::default(),
@@ -541,12 +541,12 @@ mod tests {
         }
     }
 
-    fn spender(id: &str, spent: Vec<Spent>) -> Spender {
-        let place = Place {
+    fn spender(id: &str, spent: Vec<UsageRecord>) -> Spender {
+        let place = SessionPlace {
             path: format!("/{id}").into(),
             session: None,
         };
-        let found = Found::new(place, "made", Text::clean(id));
+        let found = FoundSession::new(place, "made", Text::clean(id));
         Spender {
             found,
             id: Text::clean(id),
@@ -561,7 +561,7 @@ mod tests {
     }
 
     /// Requests, input and output of sessions in their order, and the number of copies.
-    fn sums(sessions: Vec<(&str, Vec<Spent>)>) -> (u64, i64, i64, u64) {
+    fn sums(sessions: Vec<(&str, Vec<UsageRecord>)>) -> (u64, i64, i64, u64) {
         let mut ledger = Ledger::new(None..None);
         for (id, spent) in sessions {
             ledger.add(spender(id, spent));
@@ -613,7 +613,7 @@ mod tests {
             };
             vec![
                 one,
-                Spent {
+                UsageRecord {
                     key: None,
                     at: Some(Timestamp(9)),
                     is_run: true,
@@ -684,7 +684,7 @@ mod tests {
             for by in By::ALL.map(|(by, _)| by) {
                 let (rows, total) = ledger.rows(&[by], &[]);
                 let of_rows: u64 = rows.iter().map(|row| row.amount.requests).sum();
-                let counted = rows.iter().map(super::Row::sessions).max();
+                let counted = rows.iter().map(super::UsageSum::sessions).max();
                 assert_eq!(
                     (of_rows, total.amount.requests, total.sessions()),
                     (requests, requests, sessions)

@@ -29,10 +29,10 @@ mod stops;
 mod work;
 
 pub use crate::model::edit::Severity;
-pub(crate) use alike::{Alike, alike};
+pub(crate) use alike::{Alike, group_findings};
 pub use findings::{Counts, Findings};
 pub(crate) use provider::Provider;
-pub(crate) use scene::Scene;
+pub(crate) use scene::LintScene;
 
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
@@ -50,14 +50,14 @@ pub struct Rule {
 }
 
 /// Rules that are checked in one pass over an entry.
-pub struct Group {
+pub struct RuleGroup {
     pub(crate) rules: &'static [&'static Rule],
     /// Checks the rules on an entry.
-    pub(crate) judge: fn(&mut Scene<'_>),
+    pub(crate) judge: fn(&mut LintScene<'_>),
 }
 
 /// All groups, in the order of listings.
-pub const GROUPS: &[Group] = &[
+pub const GROUPS: &[RuleGroup] = &[
     pairs::GROUP,
     ids::GROUP,
     results::GROUP,

@@ -10,8 +10,8 @@ pub(crate) use churn::Undone;
 pub(crate) use runs::{Results, Run};
 
 use self::churn::Churn;
-use self::runs::Lanes;
-use self::steps::Row;
+use self::runs::RunSweep;
+use self::steps::StepFact;
 use super::calls::Place;
 use super::derived::{Derived, Facts, Out};
 use super::expression::LOOP;
@@ -33,18 +33,23 @@ pub struct Loops {
 }
 
 impl Derived for Loops {
-    type Row = Row;
+    type Row = StepFact;
     type Reads = ();
     const IS_OF_ROWS: bool = true;
 
-    fn rows(transcript: &Transcript, id: EntryId, before: &[Row], out: &mut Out<'_, Row>) {
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        before: &[StepFact],
+        out: &mut Out<'_, StepFact>,
+    ) {
         if let Some(entry) = transcript.get(id) {
             steps::read(entry, before, out);
         }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Row>, _reads: &()) -> Self {
-        let (mut lanes, mut churn) = (Lanes::new(facts), Churn::new(facts));
+    fn of(transcript: &Transcript, facts: &Facts<StepFact>, _reads: &()) -> Self {
+        let (mut lanes, mut churn) = (RunSweep::new(facts), Churn::new(facts));
         for (_, id, rows) in facts
             .in_order(transcript)
             .filter(|(.., rows)| !rows.is_empty())

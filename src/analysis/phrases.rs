@@ -2,7 +2,7 @@
 
 use super::account::{Account, Figures};
 use super::activity::Activity;
-use super::calls::lifecycle::{Part, Report, late_ms};
+use super::calls::lifecycle::{EndReport, EndRole, late_ms};
 use super::money::cost::{self, Cost};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry, EntryId};
@@ -50,7 +50,7 @@ pub fn usd(amount: f64) -> String {
 pub fn cost(cost: &Cost) -> Option<String> {
     let amount = usd(cost.usd?);
     let mark = if cost.is_estimated { "~" } else { "" };
-    let more = if cost.lacks_some() { "+" } else { "" };
+    let more = if cost.is_lower_bound() { "+" } else { "" };
     Some(format!("{mark}{amount}{more}"))
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn activity(activity: &Activity, now: Timestamp, ascii: bool) -> Stri
 }
 
 /// The activity with the number of background calls: `◔ waiting for you 3m10s · 2 running`.
-pub(crate) fn activity_beside(
+pub(crate) fn activity_with_running(
     activity: &Activity,
     running: usize,
     now: Timestamp,
@@ -177,7 +177,7 @@ pub(crate) fn turn(figures: &Figures, goes_on_ms: u64, ascii: bool) -> String {
         (!work.is_empty()).then(|| work.join(" ")),
         (errors > 0).then(|| count(u64::from(errors), "error")),
         figures
-            .took_ms()
+            .duration_ms()
             .filter(|ms| *ms > 0)
             .map(|ms| match goes_on_ms {
                 0 => duration(ms),
@@ -198,7 +198,7 @@ pub(crate) fn at_least(is_partial: bool, ascii: bool) -> &'static str {
 }
 
 /// Tokens and cost of an answer: `↑118k (97% cached) ↓402  $0.031`. Empty without usage.
-pub(crate) fn spent(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
+pub(crate) fn tokens_and_cost(usage: &Usage, model: Option<&Name>, ascii: bool) -> String {
     if usage.is_zero() {
         return String::new();
     }
@@ -266,11 +266,10 @@ pub(crate) fn last_signs(lane: &LaneFacts, transcript: &Transcript, most: usize)
     flags
 }
 
-/// Why a branch was abandoned.
-pub(crate) fn why(why: Why) -> &'static str {
+pub(crate) fn abandoned_reason(why: Why) -> &'static str {
     match why {
         Why::Prompt => "another prompt took its place",
-        Why::Left => "the session went on elsewhere",
+        Why::ContinuedElsewhere => "the session went on elsewhere",
         Why::Undone => "undone by the agent",
     }
 }
@@ -282,7 +281,7 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
     let entries = || ids().filter_map(|id| transcript.get(*id));
     let turns = entries().filter(|entry| entry.marks.prompt).count() as u64;
     let at = transcript
-        .left_at(branch)
+        .abandoned_at(branch)
         .map(|at| format!(" at {}", at.minute()))
         .unwrap_or_default();
     let parts = [
@@ -291,7 +290,7 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
         cost(&cost::of(&TurnFacts::of(entries()).totals)),
         Some(match branch.why {
             Why::Prompt => format!("prompted anew{at}"),
-            Why::Left => format!("left{at}"),
+            Why::ContinuedElsewhere => format!("left{at}"),
             Why::Undone => "undone".to_owned(),
         }),
         branch
@@ -304,7 +303,7 @@ pub(crate) fn branch(branch: &Branch, transcript: &Transcript) -> String {
 
 /// The row for the end of background work; `is_by_intent`: uses the call's description of its
 /// purpose, if it has one.
-pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -> EndLine {
+pub(crate) fn end(report: &EndReport<'_>, root: Option<&str>, is_by_intent: bool) -> EndLine {
     let call = report.call;
     let about = call.intent().filter(|_| is_by_intent);
     let about = about.map_or_else(
@@ -312,11 +311,11 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
         |intent| without_sgr(intent).into_owned(),
     );
     let (delay_ms, how) = match report.part {
-        Part::First(ms) => (ms.filter(|ms| *ms >= 1_000), None),
-        Part::Again => (None, Some("told again")),
-        Part::Queued => (None, Some("in the queue")),
-        Part::Noted => (None, Some("noted by the program")),
-        Part::Missed => (None, Some("never told to the model")),
+        EndRole::First(ms) => (ms.filter(|ms| *ms >= 1_000), None),
+        EndRole::Again => (None, Some("told again")),
+        EndRole::Queued => (None, Some("in the queue")),
+        EndRole::Noted => (None, Some("noted by the program")),
+        EndRole::Missed => (None, Some("never told to the model")),
     };
     let late = delay_ms.map(|ms| format!("told {} later", duration(ms)));
     let facts = [
@@ -346,7 +345,7 @@ pub(crate) fn end(report: &Report<'_>, root: Option<&str>, is_by_intent: bool) -
             .filter(|code| *code != 0)
             .map(|code| format!("exit {code}")),
         facts: facts.into_iter().flatten().collect(),
-        is_missed: report.part == Part::Missed || delay_ms.is_some_and(|ms| ms > late_ms()),
+        is_missed: report.part == EndRole::Missed || delay_ms.is_some_and(|ms| ms > late_ms()),
     }
 }
 
@@ -491,7 +490,7 @@ pub(crate) fn headline(entry: &Entry) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Figures, branch, first_sentence, spent, turn, unmarked, usd};
+    use super::{Figures, branch, first_sentence, tokens_and_cost, turn, unmarked, usd};
     use crate::model::body::Key;
     use crate::model::edit::Batch;
     use crate::model::entry::{BlockKind, Role};
@@ -564,7 +563,7 @@ mod tests {
             entry.push(BlockKind::Text(text));
             batch.entry(entry);
             transcript.apply(batch);
-            transcript.settle();
+            transcript.update_derived();
             let branches = &transcript.branches().list;
             branches
                 .iter()
@@ -623,17 +622,20 @@ mod tests {
         };
         let model = Text::clean("claude-opus-4-6");
         assert_eq!(
-            spent(&usage, Some(&model), false),
+            tokens_and_cost(&usage, Some(&model), false),
             "↑118k (97% cached) ↓402  ~$0.085"
         );
-        assert_eq!(spent(&usage, None, true), "^118k (97% cached) v402");
-        assert_eq!(spent(&Usage::default(), None, false), "");
+        assert_eq!(
+            tokens_and_cost(&usage, None, true),
+            "^118k (97% cached) v402"
+        );
+        assert_eq!(tokens_and_cost(&Usage::default(), None, false), "");
         let of_answer = Usage {
             output: Some(402),
             ..Usage::default()
         };
         assert_eq!(
-            spent(&of_answer, Some(&model), false),
+            tokens_and_cost(&of_answer, Some(&model), false),
             "↓402  ~$0.010+",
             "nobody says what it was asked"
         );

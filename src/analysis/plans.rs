@@ -47,7 +47,7 @@ fn before<'t>(
 
 /// The step in progress at a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step<'a> {
+pub(crate) struct PlanStep<'a> {
     /// Position of the plan.
     pub(crate) written: Place,
     /// Description of the step by the agent.
@@ -58,7 +58,7 @@ pub(crate) struct Step<'a> {
 
 /// The step in progress at a call, by the last plan of its lane since the last prompt. It describes
 /// the time rather than the call, so a description of the call itself takes precedence.
-pub(crate) fn step_at(transcript: &Transcript, place: Place) -> Option<Step<'_>> {
+pub(crate) fn step_at(transcript: &Transcript, place: Place) -> Option<PlanStep<'_>> {
     let entry = transcript.get(place.entry)?;
     entry
         .blocks
@@ -92,7 +92,7 @@ pub(crate) fn step_at(transcript: &Transcript, place: Place) -> Option<Step<'_>>
             .iter()
             .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     });
-    (is_count && !words.trim().is_empty()).then_some(Step {
+    (is_count && !words.trim().is_empty()).then_some(PlanStep {
         written: Place { entry, block },
         words,
         done,

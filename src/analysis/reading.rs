@@ -48,13 +48,12 @@ impl Displaced {
         displaced
     }
 
-    /// Whether a lane is moved.
-    pub(crate) fn holds(&self, lane: &Name) -> bool {
+    pub(crate) fn contains(&self, lane: &Name) -> bool {
         self.lanes.contains(lane)
     }
 
     /// The lanes that follow an entry; for `None` those before all entries.
-    pub(crate) fn behind(&self, id: Option<EntryId>) -> &[Name] {
+    pub(crate) fn following(&self, id: Option<EntryId>) -> &[Name] {
         self.behind.get(&id).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -94,7 +93,7 @@ pub(crate) fn trace_of(entry: &Entry) -> Option<&Text> {
 /// Whether there is another line between the rows of two entries, or they are on different
 /// branches.
 pub(crate) fn has_line_between(transcript: &Transcript, above: EntryId, below: EntryId) -> bool {
-    transcript.branches().headed_by(below).is_some()
+    transcript.branches().beginning_at(below).is_some()
         || helper_headed_by(transcript, below).is_some()
         || transcript.branches().of(above).map(|branch| branch.number)
             != transcript.branches().of(below).map(|branch| branch.number)
@@ -139,7 +138,7 @@ pub(crate) fn order(transcript: &Transcript) -> Vec<EntryId> {
     let mut order = Vec::with_capacity(transcript.order().len());
     let lanes = |id: Option<EntryId>, order: &mut Vec<EntryId>| {
         let lanes = displaced
-            .behind(id)
+            .following(id)
             .iter()
             .filter_map(|name| transcript.lane(name));
         lanes.for_each(|lane| order.extend(&lane.entries));
@@ -148,7 +147,7 @@ pub(crate) fn order(transcript: &Transcript) -> Vec<EntryId> {
     for id in transcript.order() {
         if transcript
             .lane_at(*id)
-            .is_none_or(|lane| !displaced.holds(lane))
+            .is_none_or(|lane| !displaced.contains(lane))
         {
             order.push(*id);
             lanes(Some(*id), &mut order);

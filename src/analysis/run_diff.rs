@@ -272,7 +272,7 @@ impl RunDiff {
         let mut diff = Self {
             steps: steps.collect(),
             sums: runs.each_ref().map(Run::sums),
-            parting: alignment.parting,
+            parting: alignment.first_difference,
             same: alignment.same,
             otherwise: alignment.otherwise,
             sentence: None,

@@ -88,7 +88,7 @@ pub(crate) fn steps_within(command: &str) -> Vec<SimpleCommand<'_>> {
 }
 
 fn within(step: SimpleCommand<'_>) -> Vec<SimpleCommand<'_>> {
-    let Some(inner) = given_to_a_shell(step.text) else {
+    let Some(inner) = inner_command(step.text) else {
         return vec![step];
     };
     let mut inner = steps(inner);
@@ -189,7 +189,7 @@ fn here_document(text: &str, end: &str) -> usize {
 
 /// The command that a shell is given as one argument: `bash -lc "make test"`, `nix-shell --run
 /// 'pytest -q'`.
-fn given_to_a_shell(simple: &str) -> Option<&str> {
+fn inner_command(simple: &str) -> Option<&str> {
     let name = simple.split_whitespace().next()?;
     let options: &[&str] = match name.rsplit('/').next()? {
         "bash" | "sh" | "zsh" | "dash" => &[" -c ", " -lc ", " -ic "],
@@ -238,7 +238,7 @@ pub(crate) fn program(simple: &str) -> Option<(&str, Vec<&str>)> {
 }
 
 /// A simple command without shell keywords: `do cp a b` is `cp a b`.
-pub(crate) fn bare(simple: &str) -> &str {
+pub(crate) fn without_keywords(simple: &str) -> &str {
     let mut simple = simple.trim();
     while let Some((first, rest)) = simple.split_once(char::is_whitespace)
         && is_listed(first, "do then else ! ( {")

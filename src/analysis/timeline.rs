@@ -29,20 +29,20 @@ mod span;
 
 pub(crate) use gaps::QUIET_MS;
 pub(crate) use lanes::Lane;
-pub(crate) use path::Paths;
-pub(crate) use questions::Request;
+pub(crate) use path::CriticalPaths;
+pub(crate) use questions::ContextRequest;
 pub(crate) use rows::TimelineRow;
 pub(crate) use span::{Span, SpanId};
 
-use ends::Ends;
+use ends::SpanEnds;
 use gaps::Busy;
-use lanes::Lanes;
+use lanes::TimelineLanes;
 use rows::Rows;
 use span::{span_of_time, spans_of_calls};
 
 /// What a row shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum RowContent {
     /// The calls that started or resumed this sub-agent.
     Caller,
     /// The model, retries, and unknown time.
@@ -58,14 +58,14 @@ pub enum What {
 pub struct EntryTimes {
     /// Of the main agent: timestamp, whether it is a prompt, and the tokens of its request.
     main: Option<(Timestamp, bool, Option<u64>)>,
-    calls: Box<[Called]>,
+    calls: Box<[TimedCall]>,
     /// Calls without timestamps.
     untimed: usize,
 }
 
 /// A call with a timestamp.
 #[derive(Clone, Debug, PartialEq)]
-struct Called {
+struct TimedCall {
     span: Span,
     key: Print,
     /// The sub-agent that its record says it started.
@@ -75,20 +75,20 @@ struct Called {
 /// The spans of a session by lane and row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    lanes: Lanes,
+    lanes: TimelineLanes,
     rows: Rows,
     /// Spans in order of time, each with its row.
     by_time: Vec<(SpanId, usize)>,
     /// Spans of calls in order of entry ids.
     by_call: Vec<SpanId>,
-    ends: Ends,
+    ends: SpanEnds,
     /// Lanes by the calls that started them.
     starts: HashMap<SpanId, usize>,
     busy: Busy,
     /// Prompts of the main agent, in order of time.
     prompts: Vec<(Timestamp, EntryId)>,
     /// Requests of the main agent, in order of time.
-    requests: Vec<Request>,
+    requests: Vec<ContextRequest>,
     pub(crate) untimed: usize,
 }
 
@@ -109,13 +109,13 @@ impl Derived for Timeline {
         let (spans, untimed) = spans_of_calls(id, entry);
         let called = |span: Span| {
             let call = entry.call(usize::try_from(span.id.block?).ok()?)?;
-            Some(Called {
+            Some(TimedCall {
                 span,
                 key: transcript.print_of(&call.key),
                 starts: call.lane.clone(),
             })
         };
-        let calls: Box<[Called]> = spans.into_iter().filter_map(called).collect();
+        let calls: Box<[TimedCall]> = spans.into_iter().filter_map(called).collect();
         let usage = entry.usage.as_ref().filter(|_| is_request(entry));
         let request = usage.map(|usage| usage.total());
         let is_of_main = entry.lane.is_none() && (entry.marks.prompt || request.is_some());
@@ -134,10 +134,10 @@ impl Derived for Timeline {
 
     fn of(transcript: &Transcript, facts: &Facts<EntryTimes>, account: &Account) -> Self {
         let mut timeline = Self {
-            lanes: Lanes::of(transcript),
+            lanes: TimelineLanes::of(transcript),
             ..Self::default()
         };
-        let mut spans = Spans::default();
+        let mut spans = RowSpans::default();
         let awaited = Awaited::of(transcript);
         for (_, id, rows) in facts.in_order(transcript) {
             let fact = rows.first();
@@ -150,7 +150,7 @@ impl Derived for Timeline {
             let lane = timeline.lanes.number(name);
             if let Some(times) = fact {
                 // As long as the turns are unknown, results may come.
-                let is_awaited = || !transcript.knows_turns() || awaited.has(transcript, id);
+                let is_awaited = || !transcript.has_all_turns() || awaited.has(transcript, id);
                 timeline.add_entry(
                     id,
                     lane,
@@ -166,25 +166,29 @@ impl Derived for Timeline {
             if time.block.is_none() {
                 let is_leisure =
                     matches!(time.class, Class::Human | Class::Background | Class::Idle);
-                let what = if is_leisure { What::Human } else { What::Model };
+                let what = if is_leisure {
+                    RowContent::Human
+                } else {
+                    RowContent::Model
+                };
                 spans.add(span_of_time(time, lane), lane, what);
             }
         }
-        timeline.put_in_order(spans);
+        timeline.sort_spans(spans);
         timeline
     }
 }
 
 /// Spans by row group.
 #[derive(Default)]
-struct Spans {
+struct RowSpans {
     /// By lane and content, in the order of their first spans.
-    groups: Vec<((usize, What), Vec<Span>)>,
-    numbers: HashMap<(usize, What), usize>,
+    groups: Vec<((usize, RowContent), Vec<Span>)>,
+    numbers: HashMap<(usize, RowContent), usize>,
 }
 
-impl Spans {
-    fn add(&mut self, span: Span, lane: usize, what: What) {
+impl RowSpans {
+    fn add(&mut self, span: Span, lane: usize, what: RowContent) {
         let number = *self
             .numbers
             .entry((lane, what.clone()))
@@ -203,7 +207,7 @@ impl Timeline {
         lane: usize,
         times: &EntryTimes,
         (is_awaited, has_ended): (impl FnOnce() -> bool, bool),
-        spans: &mut Spans,
+        spans: &mut RowSpans,
     ) {
         self.untimed += times.untimed;
         let is_open = times
@@ -213,12 +217,12 @@ impl Timeline {
         let is_left = is_open && !is_awaited();
         // Background work may outlast the turn, but not the session.
         let is_left = |span: &Span| if span.is_detached { has_ended } else { is_left };
-        for Called { span, key, starts } in &times.calls {
+        for TimedCall { span, key, starts } in &times.calls {
             let span = Span {
                 lane,
                 ..span.clone()
             }
-            .left(is_left(span));
+            .lost_if(is_left(span));
             let started = starts
                 .clone()
                 .or_else(|| self.lanes.callers.get(key).cloned());
@@ -226,9 +230,9 @@ impl Timeline {
                 .map(|name| self.lanes.number(Some(&name)))
                 .filter(|started| *started != lane);
             let (shown_in, what) = match (started, span.class, &span.tool) {
-                (Some(started), ..) => (started, What::Caller),
-                (None, Class::Human, _) | (None, _, None) => (lane, What::Human),
-                (None, _, Some(tool)) => (lane, What::Tool(tool.clone())),
+                (Some(started), ..) => (started, RowContent::Caller),
+                (None, Class::Human, _) | (None, _, None) => (lane, RowContent::Human),
+                (None, _, Some(tool)) => (lane, RowContent::Tool(tool.clone())),
             };
             if let Some(started) = started {
                 self.starts.insert(span.id, started);
@@ -250,7 +254,7 @@ impl Timeline {
         }
         if let Some((at, is_prompt, request)) = times.main {
             self.prompts.extend(is_prompt.then_some((at, id)));
-            self.requests.extend(request.map(|tokens| Request {
+            self.requests.extend(request.map(|tokens| ContextRequest {
                 at,
                 entry: id,
                 tokens,
@@ -258,8 +262,7 @@ impl Timeline {
         }
     }
 
-    /// Extends the reach of a lane by a span.
-    fn stretch(&mut self, lane: usize, span: &Span) {
+    fn extend_reach(&mut self, lane: usize, span: &Span) {
         let Some(lane) = self.lanes.list.get_mut(lane) else {
             return;
         };
@@ -268,7 +271,7 @@ impl Timeline {
         lane.reach = Some((known.0.min(from), known.1.max(to)));
     }
 
-    fn put_in_order(&mut self, spans: Spans) {
+    fn sort_spans(&mut self, spans: RowSpans) {
         let (mut ends, mut busy) = (Vec::new(), Vec::new());
         for ((lane, what), spans) in spans.groups {
             for span in &spans {
@@ -276,9 +279,9 @@ impl Timeline {
                     ends.push(end);
                     busy.extend(span.is_busy().then_some((end.from(), end.to)));
                 }
-                self.stretch(lane, span);
+                self.extend_reach(lane, span);
                 if lane != span.lane {
-                    self.stretch(span.lane, span);
+                    self.extend_reach(span.lane, span);
                 }
             }
             for row in self.rows.add(lane, what, spans) {
@@ -289,7 +292,7 @@ impl Timeline {
                     .for_each(|lane| lane.rows.push(row));
             }
         }
-        self.ends = Ends::of(ends);
+        self.ends = SpanEnds::of(ends);
         self.busy = Busy::of(busy);
         let rows = self.rows.list.iter().enumerate();
         self.by_time = rows

@@ -17,12 +17,12 @@ pub mod filter;
 use std::cmp::Ordering;
 
 use crate::analysis::activity::{Activity, IDLE_AFTER_MS, Wish};
-use crate::analysis::alarm::Facts;
+use crate::analysis::alarm::AlarmFacts;
 use crate::analysis::context::ContextUse;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::model::found::agent_name;
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
@@ -39,15 +39,15 @@ const STATE: usize = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
     /// Its path.
-    pub place: Place,
+    pub place: SessionPlace,
     /// Its title, agent, model and project.
-    pub head: Head,
+    pub head: SessionIdentity,
     /// What its agent is doing.
     pub activity: Activity,
     /// What it needs the user for.
     pub need: Need,
     /// The call that runs, or that the user is asked about.
-    pub call: Option<Call>,
+    pub call: Option<CurrentCall>,
     /// The fill level of its context.
     pub context: Option<ContextUse>,
     /// Its cost; `None` until it is read completely.
@@ -57,7 +57,7 @@ pub struct SessionRow {
     /// Possible problems.
     pub flags: Flags,
     /// The last messages and calls, the newest last.
-    pub last: Vec<Said>,
+    pub last: Vec<LastWords>,
     /// An error of its file.
     pub problem: Option<Text>,
     /// Whether it is read completely.
@@ -79,7 +79,7 @@ pub struct Glance {
 
 /// Identity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Head {
+pub struct SessionIdentity {
     /// The name of its format.
     pub format: &'static str,
     /// The session's id.
@@ -104,7 +104,7 @@ pub struct Head {
 
 /// A call that runs, or that the user is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct CurrentCall {
     /// The tool.
     pub name: Name,
     /// Its subject on one line.
@@ -178,7 +178,7 @@ pub enum Voice {
 
 /// A message or a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct LastWords {
     /// Its source.
     pub voice: Voice,
     /// The text.
@@ -191,13 +191,13 @@ pub enum News {
     /// A new session, or a changed one.
     Row(Box<SessionRow>),
     /// A session is no longer shown.
-    Left(Place),
+    Removed(SessionPlace),
     /// An alarm fired.
-    Rang(Box<Rang>),
+    AlarmFired(Box<Rang>),
     /// The errors of all locations of sessions that cannot be read now.
     Refused(Vec<Text>),
     /// All sessions that cannot be read now. Those modified recently have rows as well.
-    Unreadable(Vec<Found>),
+    Unreadable(Vec<FoundSession>),
     /// The number of further sessions in the selected time, which are too many to be followed.
     More(usize),
     /// All present sessions have been found and read.
@@ -264,7 +264,7 @@ impl Need {
     }
 
     /// Whether the user is needed.
-    pub fn is_for_somebody(self) -> bool {
+    pub fn needs_user(self) -> bool {
         self < Self::Works
     }
 
@@ -284,9 +284,9 @@ impl Need {
 
 impl SessionRow {
     /// The row of a session that is only found, or cannot be read.
-    pub fn found(found: &Found, problem: Option<Text>) -> Self {
+    pub fn found(found: &FoundSession, problem: Option<Text>) -> Self {
         let problem = problem.or_else(|| found.fault());
-        let head = Head {
+        let head = SessionIdentity {
             format: found.format,
             id: Some(found.id.clone()),
             title: found.title.clone(),
@@ -393,10 +393,10 @@ impl SessionRow {
 
     /// Compares by urgency: sessions that need the user, the longest waiting first; then working
     /// ones, the newest first; then the rest, by their last entry.
-    pub fn by_need(&self, other: &Self) -> Ordering {
+    pub fn cmp_by_need(&self, other: &Self) -> Ordering {
         let newest_first = |a: Option<Timestamp>, b: Option<Timestamp>| b.cmp(&a);
         let within = match self.need {
-            need if need.is_for_somebody() => self.since().cmp(&other.since()),
+            need if need.needs_user() => self.since().cmp(&other.since()),
             Need::Works => newest_first(self.head.started, other.head.started),
             _ => newest_first(self.head.ended, other.head.ended),
         };
@@ -409,7 +409,7 @@ impl SessionRow {
     /// The total cost of sessions, marked as partial if one is not known yet.
     pub fn sum<'r>(rows: impl Iterator<Item = &'r Self> + Clone) -> Option<Cost> {
         let is_unknown = rows.clone().any(|row| row.cost.is_none());
-        Cost::sum(rows.filter_map(|row| row.cost.as_ref())).map(|cost| cost.lacking(is_unknown))
+        Cost::sum(rows.filter_map(|row| row.cost.as_ref())).map(|cost| cost.partial_if(is_unknown))
     }
 
     /// Whether it is at rest and the user is no longer expected.
@@ -418,8 +418,8 @@ impl SessionRow {
     }
 
     /// The facts for filters and alarms.
-    pub(crate) fn facts(&self, now: Timestamp) -> Facts<'_> {
-        Facts {
+    pub(crate) fn facts(&self, now: Timestamp) -> AlarmFacts<'_> {
+        AlarmFacts {
             activity: &self.activity,
             silence: self.flags.quiet_since.map(|since| now.since(since)),
             usd: self.cost.as_ref().and_then(|cost| cost.usd),
@@ -432,7 +432,7 @@ impl SessionRow {
 
     /// Whether its state may change soon by time alone.
     pub fn ticks(&self, now: Timestamp) -> bool {
-        self.activity.is_work() || self.need.is_for_somebody() && is_expected(self.since(), now)
+        self.activity.is_work() || self.need.needs_user() && is_expected(self.since(), now)
     }
 }
 

@@ -223,7 +223,7 @@ impl Sources<'_> {
         // Calls that ask how work stands are made to be repeated.
         let runs = runs.filter(|run| {
             let call = run.last().and_then(|place| place.call(self.transcript));
-            run.results() == Results::Same && !call.is_some_and(ToolCall::follows_up)
+            run.results() == Results::Same && !call.is_some_and(ToolCall::is_follow_up)
         });
         let runs: Vec<_> = runs.collect();
         let again: HashSet<Place> = runs.iter().flat_map(|run| run.places().skip(1)).collect();
@@ -344,7 +344,7 @@ impl Sources<'_> {
         let life = Lifecycle::of(self.transcript, (place.entry, &entry.key), call, true);
         let is_last = || {
             let is_delivered = life.delivered.is_some_and(|(at, _)| at.is_some());
-            is_delivered && life.seen(self.transcript, place.entry).is_none()
+            is_delivered && life.first_answer(self.transcript, place.entry).is_none()
         };
         call.state.result().is_some() && (life.is_undelivered || is_last())
     }
@@ -361,7 +361,7 @@ fn is_like(one: &ToolCall, other: &ToolCall) -> bool {
     one.name == other.name
         && match one.kind {
             ToolKind::Run => program(one).is_some() && program(one) == program(other),
-            _ if one.names_a_file() => one.headline == other.headline,
+            _ if one.is_on_file() => one.headline == other.headline,
             _ => true,
         }
 }

@@ -59,9 +59,9 @@ pub struct AlarmNotice {
 
 #[derive(Clone, Debug)]
 struct ActiveAlarm {
-    wish: AlarmSpec,
+    spec: AlarmSpec,
     alarm: Alarm,
-    rung: u64,
+    fired: u64,
     last: Option<(Timestamp, String)>,
 }
 
@@ -96,8 +96,7 @@ impl NotifyMeans {
             .map_or("", |(word, _)| word)
     }
 
-    /// Parses the name in settings.
-    pub(crate) fn named(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         let mut all = Self::ALL.iter();
         all.find(|(known, _)| *known == word)
             .map(|(_, means)| *means)
@@ -174,15 +173,15 @@ impl Alarms {
     }
 
     /// Whether an alarm depends on findings of the lint.
-    pub(crate) fn want_findings(&self) -> bool {
+    pub(crate) fn needs_findings(&self) -> bool {
         self.list
             .iter()
-            .any(|watch| watch.alarm.asks_for(|fact| *fact == Fact::Orphan))
+            .any(|watch| watch.alarm.has_state(|fact| *fact == Fact::Orphan))
     }
 
     /// Whether an alarm with this expression is set.
     pub(crate) fn has(&self, wish: &AlarmSpec) -> bool {
-        self.list.iter().any(|watch| watch.wish.expr == wish.expr)
+        self.list.iter().any(|watch| watch.spec.expr == wish.expr)
     }
 
     /// Number of alarms.
@@ -197,7 +196,7 @@ impl Alarms {
         self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
         self.list
             .iter_mut()
-            .for_each(|watch| watch.alarm.look_up(lookup));
+            .for_each(|watch| watch.alarm.remap(lookup));
     }
 
     /// Queues the entries that a batch touched for the next check.
@@ -213,9 +212,9 @@ impl ActiveAlarm {
     fn new(wish: AlarmSpec, last: Option<Timestamp>) -> Self {
         let alarm = Alarm::new(wish.expr.clone(), last);
         Self {
-            wish,
+            spec: wish,
             alarm,
-            rung: 0,
+            fired: 0,
             last: None,
         }
     }

@@ -24,7 +24,7 @@ use crate::session::indexes::Needs;
 
 /// Lays out the window and the panes, and returns effects that read missing bodies.
 pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
-    reader.session.transcript.settle();
+    reader.session.transcript.update_derived();
     let mut effects = reader.with_text(search::run_typed);
     if folds::update_branches(&mut reader.text, &reader.session) {
         reader.outline.clear();
@@ -56,7 +56,7 @@ pub fn arrange(reader: &mut Reader) -> Vec<Effect> {
 /// The indexes that the visible panes need.
 fn needs(reader: &Reader, frame: &Frame) -> Needs {
     let watched = Needs {
-        findings: reader.alarms.want_findings(),
+        findings: reader.alarms.needs_findings(),
         ..Needs::default()
     };
     let panes: [&dyn SidePane; 3] = [&reader.outline, &reader.views, &reader.inspector];

@@ -14,7 +14,7 @@ use super::text::viewport::Focus;
 use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::derived::Memo;
-use crate::analysis::lint::{Alike, Findings, Severity, alike};
+use crate::analysis::lint::{Alike, Findings, Severity, group_findings};
 use crate::analysis::loops::{Loops, Run, Undone, loop_words};
 use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::figures::count;
@@ -115,7 +115,7 @@ impl Check {
     }
 
     /// Creates a row without a count.
-    fn named(
+    fn without_count(
         kind: CheckKind,
         sign: StatusSign,
         (name, what): (&str, &str),
@@ -269,7 +269,7 @@ fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
                 .collect();
         }
     };
-    alike(found)
+    group_findings(found)
         .iter()
         .map(|all| check((sign, all.first.rule.id, all.first.rule.id), all))
         .collect()
@@ -374,7 +374,7 @@ fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));
-        Some(Check::named(
+        Some(Check::without_count(
             CheckKind::Loop(first),
             StatusSign::Warn,
             words,
@@ -415,7 +415,7 @@ fn of_pairing(notes: &CheckCounts) -> Option<Check> {
         StatusSign::None
     };
     let words = format!("{}/{} paired", notes.paired, count(notes.calls, "call"));
-    (notes.calls > 0).then(|| Check::named(CheckKind::Paired, sign, (&words, ""), None))
+    (notes.calls > 0).then(|| Check::without_count(CheckKind::Paired, sign, (&words, ""), None))
 }
 
 /// The entry of a record, or the next entry from the same file.

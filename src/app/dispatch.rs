@@ -61,7 +61,7 @@ pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
 /// Runs an action: in the focused pane if it handles it, otherwise in the transcript or the viewer.
 fn dispatch(app: &mut App, action: Action) -> Vec<Effect> {
     match action {
-        Action::Type(request) => typing::type_on(app, request),
+        Action::Type(request) => typing::edit_input(app, request),
         Action::Complete => typing::complete(app),
         Action::Pick => app.picker.mark(),
         Action::Accept => return accept(app),
@@ -77,9 +77,9 @@ fn dispatch(app: &mut App, action: Action) -> Vec<Effect> {
                 _ => None,
             };
             let closes = action == Action::Quit && matches!(app.mode, Mode::Normal);
-            let is_closed = closes && (own.is_some() || ends_search(app));
+            let is_closed = closes && (own.is_some() || has_search(app));
             if is_closed && !std::mem::replace(&mut app.keys.knows_quit, true) {
-                app.reader.screen.say("closed; q in the text leaves");
+                app.reader.screen.set_status("closed; q in the text leaves");
             }
             return own.unwrap_or_else(|| {
                 if is_closed {
@@ -99,14 +99,14 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
     match &mut app.mode {
         Mode::Help {
             top,
-            wanted,
+            filter: wanted,
             below,
-            here,
+            item_keys: here,
             ..
         } => {
             let scene = HelpScene {
                 keymap: &app.keys.keymap,
-                here: here.as_slice(),
+                item_keys: here.as_slice(),
                 below: *below,
                 screen: &app.reader.screen,
             };
@@ -151,7 +151,7 @@ fn accept(app: &mut App) -> Vec<Effect> {
                     command_on(app, below, command)
                 }
                 Err(why) => {
-                    app.reader.screen.say(why);
+                    app.reader.screen.set_status(why);
                     Err(Vec::new())
                 }
             }
@@ -176,7 +176,7 @@ fn command_on(
         }
         (AppScreen::Wall, command) => Err(wall::actions::command(app, &command)),
         (AppScreen::Picker | AppScreen::Ledger, command) => {
-            app.reader.screen.say_of_session(&command);
+            app.reader.screen.set_session_only_status(&command);
             Err(Vec::new())
         }
     }
@@ -216,7 +216,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
             return match reader.with_text(|text, scene| entries_of(extent, text, scene)) {
                 Ok(keys) => vec![Effect::Export(form, extent, keys)],
                 Err(why) => {
-                    reader.screen.say(why);
+                    reader.screen.set_status(why);
                     Vec::new()
                 }
             };
@@ -242,7 +242,7 @@ fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
         TypedCommand::Forget => {
             let places = &mut reader.text.places;
             places.marks.clear();
-            (places.seen, places.news) = (None, None);
+            (places.last_visit, places.news) = (None, None);
             reader.text.invalidate_rows();
             return vec![Effect::Forget];
         }
@@ -307,7 +307,7 @@ fn set(app: &mut App, assignment: &Assignment) -> Vec<Effect> {
 
 /// Sets a setting to its next value.
 fn set_next(app: &mut App, name: &str) -> Vec<Effect> {
-    let next = Setting::named(name).and_then(|setting| setting.next(app));
+    let next = Setting::by_name(name).and_then(|setting| setting.next(app));
     next.map_or_else(Vec::new, |next| set(app, &next))
 }
 
@@ -374,10 +374,10 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             let here = hints::of(app);
             app.mode = Mode::Help {
                 top: 0,
-                wanted: Input::default(),
+                filter: Input::default(),
                 is_typing: false,
                 below,
-                here,
+                item_keys: here,
             };
         }
         Action::Resume => match ResumeDialog::of(&reader.session) {
@@ -388,7 +388,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
                 app.mode = Mode::Resume(view);
                 return copy.into_iter().collect();
             }
-            Err(why) => reader.screen.say(why),
+            Err(why) => reader.screen.set_status(why),
         },
         Action::Reload => return vec![Effect::Reload],
         Action::Redraw => return vec![Effect::Redraw],
@@ -413,7 +413,7 @@ fn palette(app: &App, typed: &str) -> Palette {
 }
 
 /// Whether a search is active; it is closed before the session is left.
-fn ends_search(app: &App) -> bool {
+fn has_search(app: &App) -> bool {
     let find = &app.reader.text.find;
     find.search.is_some() || find.next_filter.is_some()
 }
@@ -421,7 +421,7 @@ fn ends_search(app: &App) -> bool {
 /// Runs the requests of panes that concern the whole viewer.
 pub fn answer(app: &mut App) -> Vec<Effect> {
     let mut effects = Vec::new();
-    for ask in std::mem::take(&mut app.reader.asks) {
+    for ask in std::mem::take(&mut app.reader.requests) {
         match ask {
             Ask::Enter(mode) => {
                 if let Some(kind) = kind_of(&mode) {
@@ -433,7 +433,7 @@ pub fn answer(app: &mut App) -> Vec<Effect> {
             Ask::Act(action) => effects.extend(act(app, action)),
             Ask::Order(effect) => effects.push(effect),
             // [`Reader::with_panes`] has already run these.
-            Ask::Say(_)
+            Ask::Status(_)
             | Ask::Jump(_)
             | Ask::Motion(_)
             | Ask::Focus(_)

@@ -9,10 +9,10 @@ use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::{Image, Key};
 use crate::model::entry::EntryId;
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::record::Origin;
 use crate::model::text::Text;
-use crate::render::picture::canvas::Choice;
+use crate::render::picture::canvas::ImageProtocol;
 use crate::session::filter::FilterJob;
 use crate::session::search::Job;
 
@@ -70,17 +70,17 @@ pub enum Effect {
     /// Use the colours with this name.
     Theme(String),
     /// Choose how images are drawn.
-    Images(Choice),
+    Images(ImageProtocol),
     /// Start the scan for sessions on disk.
     Seek,
     /// Stop the scan for sessions.
     EndSeeking,
     /// Read the status of these sessions, and cancel earlier requests.
-    Glance(Vec<Found>),
+    Glance(Vec<FoundSession>),
     /// Open these sessions as one.
-    OpenJoined(Vec<Place>),
+    OpenJoined(Vec<SessionPlace>),
     /// Open the first of these sessions, and compare it with the second.
-    OpenCompared(Vec<Place>),
+    OpenCompared(Vec<SessionPlace>),
     /// Search all sessions for lines with all of these words; replaces the previous search.
     SearchTexts {
         /// Generation of the search; the answers carry it.
@@ -99,13 +99,13 @@ pub enum Effect {
     /// Count all sessions again, then query.
     CountAnew(Question),
     /// Open a session in place of the current one.
-    Open(Place),
+    Open(SessionPlace),
     /// Open the session with this id, which continues the open one.
-    GoOn(Text),
+    OpenContinuation(Text),
     /// Open a session at an entry, and search it for a text.
     OpenAt {
         /// The session.
-        place: Place,
+        place: SessionPlace,
         /// The key of the entry.
         entry: String,
         /// The text; `None` searches nothing.

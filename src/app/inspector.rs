@@ -44,14 +44,14 @@ pub struct Inspector {
     /// Whether the item is a call.
     pub is_call: bool,
     focus: Option<Focus>,
-    made: Option<RowsKey>,
+    rows_key: Option<RowsKey>,
     /// Whether the cursor has yet to move to the first value that the item shows, once its record
     /// is read.
     seeks_item: bool,
     /// The item that the text's cursor moved to, and when the inspector will follow.
     moved: Option<(Focus, Timestamp)>,
     records: Option<InspectedRecords>,
-    asked: Option<Vec<Origin>>,
+    requested: Option<Vec<Origin>>,
 }
 
 /// The key of the cached rows: everything that they depend on.
@@ -70,8 +70,8 @@ struct RowsKey {
 
 impl Inspector {
     /// Drops the cached rows.
-    pub(crate) fn forget_rows(&mut self) {
-        self.made = None;
+    pub(crate) fn invalidate_rows(&mut self) {
+        self.rows_key = None;
     }
 
     /// Maps the item to another transcript of the session.
@@ -80,7 +80,7 @@ impl Inspector {
             .moved
             .and_then(|(focus, due)| Some((lookup.block(focus)?, due)));
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
-        self.forget_rows();
+        self.invalidate_rows();
         if self.focus.is_none() {
             *self = Self {
                 tab: self.tab,
@@ -93,7 +93,7 @@ impl Inspector {
     /// Sets the records that were read.
     pub(crate) fn set_records(&mut self, records: InspectedRecords) {
         self.records = Some(records);
-        self.forget_rows();
+        self.invalidate_rows();
     }
 
     /// The item that is shown.
@@ -102,12 +102,12 @@ impl Inspector {
     }
 
     /// The location in the transcript of the value in the cursor's row.
-    pub fn spot(&self) -> Option<&ValueLocation> {
+    pub fn location(&self) -> Option<&ValueLocation> {
         self.rows.get(self.at)?.spot.as_ref()
     }
 
     /// Time in ms until it follows the text's cursor.
-    pub fn rests_for(&self, now: Timestamp) -> Option<u64> {
+    pub fn ms_until_follow(&self, now: Timestamp) -> Option<u64> {
         self.moved.map(|(_, until)| until.since(now).max(1))
     }
 }

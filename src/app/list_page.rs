@@ -7,11 +7,11 @@ use ratatui::text::{Line, Span};
 
 use super::screen::Screen;
 use super::views::page::{Sheet, SheetRow};
-use crate::analysis::wall::{Said, Voice};
+use crate::analysis::wall::{LastWords, Voice};
 use crate::render::markdown::{self, MarkdownMode};
 use crate::render::row::Look;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 
 /// Least height in lines with a line of hints, and with headings of columns.
 const HINTED: u16 = 10;
@@ -42,7 +42,7 @@ pub(crate) enum PreviewPane {
     /// No preview.
     Hidden,
     /// Right of the rows, with this width in columns.
-    Beside(u16),
+    Right(u16),
     /// Below the rows, with this height in lines.
     Below(usize),
 }
@@ -65,7 +65,7 @@ impl Room {
     pub(crate) fn preview(self, wide: u16) -> PreviewPane {
         let inner = self.lines();
         if self.width >= wide {
-            PreviewPane::Beside(self.width * 2 / 5)
+            PreviewPane::Right(self.width * 2 / 5)
         } else if inner >= TALL {
             PreviewPane::Below(inner * 2 / 5)
         } else {
@@ -98,7 +98,7 @@ pub(crate) fn no_room(wide: u16) -> String {
 
 impl Sheet {
     /// Replaces the rows by a message why there are none, wrapped to `columns`.
-    pub(crate) fn say_why(&mut self, why: &str, theme: &Theme, columns: usize) {
+    pub(crate) fn show_message(&mut self, why: &str, theme: &Theme, columns: usize) {
         let lines = std::iter::once(Line::default()).chain(lines_of(
             why,
             theme.text,
@@ -120,7 +120,7 @@ impl Sheet {
     ) -> Self {
         match pane {
             PreviewPane::Hidden => {}
-            PreviewPane::Beside(width) => {
+            PreviewPane::Right(width) => {
                 let columns = usize::from(width).saturating_sub(AIR);
                 self.side = Some((width, write(columns, room.lines())));
             }
@@ -140,7 +140,7 @@ pub(crate) fn lines_of(
     style: Style,
     (width, most): (usize, usize),
 ) -> Vec<Line<'static>> {
-    let measure = Frame::of(width.max(1));
+    let measure = LineFrame::of(width.max(1));
     let mut lines = Vec::new();
     for line in text.lines() {
         if lines.len() >= most {
@@ -155,11 +155,11 @@ pub(crate) fn lines_of(
 }
 
 /// The last messages and calls of a session, as lines.
-pub(crate) fn end_of(screen: &Screen, last: &[Said], width: usize) -> Vec<Line<'static>> {
+pub(crate) fn end_of(screen: &Screen, last: &[LastWords], width: usize) -> Vec<Line<'static>> {
     let theme = &screen.theme;
     let mut lines: Vec<Line<'static>> = Vec::new();
-    let measure = Frame::hanging(width.max(4), 2);
-    for Said { voice, text } in last {
+    let measure = LineFrame::hanging(width.max(4), 2);
+    for LastWords { voice, text } in last {
         let (sign, sign_style, style) = sign_of(*voice, theme);
         let mut sign = Some(Span::styled(format!("{sign} "), sign_style));
         let mode = match voice {

@@ -51,13 +51,13 @@ pub enum Mode {
         /// First line shown.
         top: usize,
         /// Filter text of the help.
-        wanted: Input,
+        filter: Input,
         /// Whether the filter text is being typed.
         is_typing: bool,
         /// The screen below.
         below: AppScreen,
         /// The keys for the item that had the focus when the help was opened.
-        here: Vec<(String, &'static str)>,
+        item_keys: Vec<(String, &'static str)>,
     },
     /// Records, a list or a page of the manual in a pop-up.
     Raw(RawView),

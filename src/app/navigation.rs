@@ -74,7 +74,7 @@ impl App {
                 vec![Effect::Seek]
             }
             AppScreen::Wall => {
-                self.wall.doubt();
+                self.wall.mark_stale();
                 vec![Effect::FollowAll]
             }
             AppScreen::Ledger => {
@@ -99,7 +99,7 @@ impl App {
         let mut effects = match self.mode.screen() {
             AppScreen::Picker => vec![Effect::EndSeeking],
             // Alarms stay active when the wall is closed.
-            AppScreen::Wall if self.wall.wishes.is_empty() => vec![Effect::LeaveAll],
+            AppScreen::Wall if self.wall.alarms.is_empty() => vec![Effect::LeaveAll],
             AppScreen::Wall | AppScreen::Ledger | AppScreen::Session => Vec::new(),
         };
         effects.extend(self.show(below));

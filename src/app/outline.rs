@@ -62,7 +62,7 @@ pub struct Outline {
     /// Cached rows of turns, by prompt.
     turns: HashMap<EntryId, OutlineRow>,
     /// Other cached rows, dropped at every change.
-    others: Vec<(OutlineKey, OutlineRow)>,
+    cached_rows: Vec<(OutlineKey, OutlineRow)>,
     sums: BranchSums,
     /// Generation of the account that the cached rows show.
     added_up: u64,
@@ -113,8 +113,8 @@ impl Outline {
     }
 
     /// Whether sums of visible rows are incomplete.
-    pub fn is_behind(&self) -> bool {
-        self.sums.lacking() > 0
+    pub fn is_incomplete(&self) -> bool {
+        self.sums.incomplete() > 0
     }
 
     /// Called instead of the layout while the pane is hidden.
@@ -126,7 +126,7 @@ impl Outline {
         if let Some(keys) = self.keys.take() {
             self.before = keys;
         }
-        self.others.clear();
+        self.cached_rows.clear();
     }
 
     /// Drops everything except the cursor.
@@ -138,7 +138,7 @@ impl Outline {
 
     /// Lays out the visible rows: around the cursor while the pane has the focus, otherwise around
     /// the focused turn and branch.
-    fn bring_up_to_date(&mut self, wanted: &OutlineInput<'_>) {
+    fn update_rows(&mut self, wanted: &OutlineInput<'_>) {
         self.sums.begin_frame();
         let keys = self.refresh(wanted);
         let given = split_lines(
@@ -220,7 +220,7 @@ impl Outline {
         if self.added_up != wanted.account.generation {
             self.added_up = wanted.account.generation;
             self.turns.clear();
-            self.others.clear();
+            self.cached_rows.clear();
         }
         if self.judged != generation {
             self.judged = generation;
@@ -299,7 +299,9 @@ impl Outline {
         }
         match wanted.then {
             Some(then) => row::as_of(row, wanted.transcript, wanted.account, then, key),
-            None if is_open && wanted.goes_on_ms > 0 => row::going_on(row, wanted.goes_on_ms),
+            None if is_open && wanted.goes_on_ms > 0 => {
+                row::with_running_time(row, wanted.goes_on_ms)
+            }
             None => row,
         }
     }
@@ -317,13 +319,13 @@ impl Outline {
             self.turns.insert(prompt, row.clone());
             return row;
         }
-        if let Some((_, row)) = self.others.iter().find(|(known, _)| known == key) {
+        if let Some((_, row)) = self.cached_rows.iter().find(|(known, _)| known == key) {
             return row.clone();
         }
-        let lacking = self.sums.lacking();
+        let lacking = self.sums.incomplete();
         let row = self.make(wanted, key).unwrap_or_default();
-        if self.sums.lacking() == lacking {
-            self.others.push((key.clone(), row.clone()));
+        if self.sums.incomplete() == lacking {
+            self.cached_rows.push((key.clone(), row.clone()));
         }
         row
     }

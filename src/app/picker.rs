@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use tui_input::{Input, InputRequest};
 
 use self::sieve::{Fit, Grist, Sieve};
-use self::texts::{Progress, TextHits};
+use self::texts::{TextHits, TextProgress};
 use crate::analysis::wall::Glance;
 use crate::app::input::action::Action;
 use crate::app::views::list::List;
@@ -29,7 +29,7 @@ use crate::app::views::page::Sheet;
 use crate::listing::found::{FoundColumn, FoundRow, columns};
 use crate::listing::sort::{Order, Sort};
 use crate::listing::table::Listing;
-use crate::model::found::{Found, Place, Sighting, TextHit};
+use crate::model::found::{FoundSession, SessionPlace, Sighting, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -60,11 +60,11 @@ pub struct Picker {
     /// Whether the user has hidden the preview.
     hides_preview: bool,
     /// Sessions in the order of arrival.
-    sessions: Vec<Candidate>,
-    by_place: HashMap<Place, usize>,
+    sessions: Vec<RankedSession>,
+    by_place: HashMap<SessionPlace, usize>,
     /// Sessions whose facts have the typed words, by score, then the newest first; after them those
     /// whose texts have them. If there are none, those with the letters in their title.
-    list: List<Place>,
+    list: List<SessionPlace>,
     /// Number of sessions with hits in their texts only.
     hits: usize,
     /// Whether the listed sessions only have the letters of the typed words.
@@ -75,13 +75,13 @@ pub struct Picker {
     /// Number of sessions that were matched against the typed text, from the start of `sessions`.
     matched: usize,
     /// Number of the current scan; sessions from an earlier one are removed when it is complete.
-    round: u32,
+    scan: u32,
     /// What was read of visible sessions.
-    glances: HashMap<Place, Glance>,
+    glances: HashMap<SessionPlace, Glance>,
     /// The last request: sessions, and their times of modification.
-    asked: Vec<(Place, Option<Timestamp>)>,
+    last_request: Vec<(SessionPlace, Option<Timestamp>)>,
     /// Sessions marked to be opened as one.
-    marked: HashSet<Place>,
+    marked: HashSet<SessionPlace>,
 }
 
 impl Default for Picker {
@@ -103,26 +103,26 @@ impl Default for Picker {
             is_stale: false,
             sieve: Sieve::default(),
             matched: 0,
-            round: 0,
+            scan: 0,
             glances: HashMap::new(),
-            asked: Vec::new(),
+            last_request: Vec::new(),
             marked: HashSet::new(),
         }
     }
 }
 
-struct Candidate {
-    found: Found,
-    grist: Grist,
+struct RankedSession {
+    found: FoundSession,
+    haystack: Grist,
     fit: Option<Fit>,
-    round: u32,
+    scan: u32,
 }
 
 /// The shown sessions as rows.
 struct PickerList<'a> {
     picker: &'a Picker,
     /// Titles that several sessions have.
-    twins: HashSet<&'a str>,
+    shared_titles: HashSet<&'a str>,
     /// Whether a row has a second line for what else is known.
     has_two_lines: bool,
     now: Timestamp,
@@ -132,7 +132,7 @@ impl<'a> PickerList<'a> {
     fn of(picker: &'a Picker, now: Timestamp) -> Self {
         Self {
             picker,
-            twins: HashSet::new(),
+            shared_titles: HashSet::new(),
             has_two_lines: false,
             now,
         }
@@ -140,7 +140,7 @@ impl<'a> PickerList<'a> {
 }
 
 impl<'a> Listing for PickerList<'a> {
-    type Key = Place;
+    type Key = SessionPlace;
     type Row = FoundRow<'a>;
     const ORDER: &'static str = "age";
     const GAP: usize = 2;
@@ -150,7 +150,7 @@ impl<'a> Listing for PickerList<'a> {
         columns(self.has_two_lines)
     }
 
-    fn row(&self, place: &Place) -> Option<FoundRow<'a>> {
+    fn row(&self, place: &SessionPlace) -> Option<FoundRow<'a>> {
         let (picker, now) = (self.picker, self.now);
         let (found, hit) = picker.at(place)?;
         let title = found.title.as_deref();
@@ -159,7 +159,7 @@ impl<'a> Listing for PickerList<'a> {
             hit,
             glance: picker.glances.get(place),
             is_marked: picker.marked.contains(place),
-            is_twin: title.is_some_and(|title| self.twins.contains(title)),
+            has_shared_title: title.is_some_and(|title| self.shared_titles.contains(title)),
             now,
         })
     }
@@ -177,22 +177,22 @@ impl Picker {
     }
 
     /// Progress of the search through texts.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> TextProgress {
         self.texts.progress
     }
 
     /// The chosen session, with the hit in its text if its facts do not match.
-    pub fn chosen(&self) -> Option<(&Found, Option<&TextHit>)> {
+    pub fn chosen(&self) -> Option<(&FoundSession, Option<&TextHit>)> {
         self.at(self.list.chosen()?)
     }
 
     /// The shown sessions in order.
-    pub fn shown(&self) -> impl Iterator<Item = (&Found, Option<&TextHit>)> {
+    pub fn shown(&self) -> impl Iterator<Item = (&FoundSession, Option<&TextHit>)> {
         self.list.keys().iter().filter_map(|place| self.at(place))
     }
 
-    fn at(&self, place: &Place) -> Option<(&Found, Option<&TextHit>)> {
-        let known = self.known(place);
+    fn at(&self, place: &SessionPlace) -> Option<(&FoundSession, Option<&TextHit>)> {
+        let known = self.candidate(place);
         let is_of = |is_such: fn(Fit) -> bool| known.filter(|known| known.fit.is_some_and(is_such));
         if let Some(known) = is_of(Fit::is_of_words) {
             return Some((&known.found, None));
@@ -205,7 +205,7 @@ impl Picker {
         }
     }
 
-    fn known(&self, place: &Place) -> Option<&Candidate> {
+    fn candidate(&self, place: &SessionPlace) -> Option<&RankedSession> {
         self.sessions.get(*self.by_place.get(place)?)
     }
 
@@ -216,27 +216,28 @@ impl Picker {
 
     /// Starts a new scan of all places.
     pub(crate) fn begin(&mut self) {
-        self.round += 1;
+        self.scan += 1;
         self.is_complete = false;
         self.refused.clear();
         self.texts.stop();
     }
 
     /// Applies a result of the scan.
-    pub fn see(&mut self, sighting: Sighting) {
+    pub fn apply(&mut self, sighting: Sighting) {
         self.is_stale = true;
         match sighting {
-            Sighting::Found(found) => self.put(*found),
-            Sighting::Gone(place) => self.remove(&place),
+            Sighting::Found(found) => self.insert(*found),
+            Sighting::Removed(place) => self.remove(&place),
             Sighting::Refused(why) => self.refused = why,
             Sighting::Complete => {
                 self.is_complete = true;
-                let round = self.round;
+                let round = self.scan;
                 let gone = self
                     .sessions
                     .iter()
-                    .filter(|candidate| candidate.round != round);
-                let gone: Vec<Place> = gone.map(|candidate| candidate.found.place()).collect();
+                    .filter(|candidate| candidate.scan != round);
+                let gone: Vec<SessionPlace> =
+                    gone.map(|candidate| candidate.found.place()).collect();
                 for place in &gone {
                     self.remove(place);
                 }
@@ -244,18 +245,18 @@ impl Picker {
         }
     }
 
-    fn put(&mut self, found: Found) {
+    fn insert(&mut self, found: FoundSession) {
         let place = found.place();
         let grist = Grist::of(&found);
-        let mut candidate = Candidate {
+        let mut candidate = RankedSession {
             found,
-            grist,
+            haystack: grist,
             fit: None,
-            round: self.round,
+            scan: self.scan,
         };
         if let Some(index) = self.by_place.get(&place).copied() {
             if index < self.matched {
-                candidate.fit = self.sieve.fit(&candidate.grist);
+                candidate.fit = self.sieve.fit(&candidate.haystack);
             }
             if let Some(known) = self.sessions.get_mut(index) {
                 *known = candidate;
@@ -266,7 +267,7 @@ impl Picker {
         }
     }
 
-    fn remove(&mut self, place: &Place) {
+    fn remove(&mut self, place: &SessionPlace) {
         self.texts.remove(place);
         let Some(index) = self.by_place.remove(place) else {
             return;
@@ -279,16 +280,16 @@ impl Picker {
         }
     }
 
-    pub(crate) fn type_on(&mut self, request: InputRequest) {
+    pub(crate) fn edit_input(&mut self, request: InputRequest) {
         let before = self.input.value().to_owned();
         self.input.handle(request);
         if self.input.value() != before {
-            self.sift();
+            self.restart_matching();
         }
     }
 
     /// Applies a change of the typed text; the best match becomes the chosen session.
-    fn sift(&mut self) {
+    fn restart_matching(&mut self) {
         self.sieve.set(self.input.value());
         self.texts.set(self.sieve.words());
         self.matched = 0;
@@ -297,12 +298,12 @@ impl Picker {
     }
 
     /// Matches the next sessions, at most `most`.
-    fn match_on(&mut self, most: usize) {
+    fn match_some(&mut self, most: usize) {
         let sieve = &mut self.sieve;
         let waiting = self.sessions.iter_mut().skip(self.matched).take(most);
         let mut done = 0;
         for candidate in waiting {
-            candidate.fit = sieve.fit(&candidate.grist);
+            candidate.fit = sieve.fit(&candidate.haystack);
             done += 1;
         }
         self.matched += done;
@@ -318,12 +319,12 @@ impl Picker {
     }
 
     /// Sorts the matching sessions.
-    fn order(&mut self, now: Timestamp) {
+    fn sort_matches(&mut self, now: Timestamp) {
         if !std::mem::take(&mut self.is_stale) {
             return;
         }
         let mut keys = self.fitting(Fit::is_of_words);
-        let hits = self.hits_alone();
+        let hits = self.hits_without_match();
         self.hits = hits.len();
         keys.extend(hits);
         // Letters scattered over a title are a guess, made only if the words are nowhere.
@@ -337,7 +338,7 @@ impl Picker {
     }
 
     /// The sessions that match in such a way, by score, then the newest first.
-    fn fitting(&self, is_such: fn(Fit) -> bool) -> Vec<Place> {
+    fn fitting(&self, is_such: fn(Fit) -> bool) -> Vec<SessionPlace> {
         let matched = self.sessions.iter().take(self.matched);
         let fitting = matched.filter_map(|candidate| {
             Some((
@@ -348,7 +349,7 @@ impl Picker {
         });
         let mut fitting: Vec<_> = fitting.collect();
         fitting.sort_unstable_by(|one, other| {
-            let key = |fitting: &(_, _, &Found)| (fitting.0, fitting.1);
+            let key = |fitting: &(_, _, &FoundSession)| (fitting.0, fitting.1);
             key(one)
                 .cmp(&key(other))
                 .then_with(|| one.2.path.cmp(&other.2.path))
@@ -361,7 +362,7 @@ impl Picker {
 
     /// The sessions with hits in their texts whose facts do not match: first those with the words as
     /// they were typed, each the newest first.
-    fn hits_alone(&mut self) -> Vec<Place> {
+    fn hits_without_match(&mut self) -> Vec<SessionPlace> {
         if self.is_at_work() {
             return Vec::new();
         }
@@ -374,9 +375,9 @@ impl Picker {
                 .and_then(|index| self.sessions.get(*index));
             let passes = match known {
                 Some(known) => {
-                    !known.fit.is_some_and(Fit::is_of_words) && self.sieve.lets_pass(&known.grist)
+                    !known.fit.is_some_and(Fit::is_of_words) && self.sieve.passes(&known.haystack)
                 }
-                None => self.sieve.lets_pass(&Grist::of(&hit.found)),
+                None => self.sieve.passes(&Grist::of(&hit.found)),
             };
             let modified = known.map_or(hit.found.modified, |known| known.found.modified);
             let order = (!self.texts.has_phrase(hit), Reverse(modified));
@@ -386,9 +387,8 @@ impl Picker {
         alone.into_iter().map(|(.., place)| place).collect()
     }
 
-    /// Adds a hit in a text.
-    pub(crate) fn take_hit(&mut self, generation: u32, hit: TextHit) {
-        self.texts.take(generation, hit);
+    pub(crate) fn add_hit(&mut self, generation: u32, hit: TextHit) {
+        self.texts.add(generation, hit);
         self.is_stale = true;
     }
 
@@ -399,7 +399,7 @@ impl Picker {
     }
 
     /// Number of visible sessions.
-    pub(crate) fn in_sight(&self) -> usize {
+    pub(crate) fn visible_count(&self) -> usize {
         self.list.window().count()
     }
 
@@ -420,17 +420,18 @@ impl Picker {
 
     /// The visible sessions that must be read to show their facts, the chosen one first; `None` if
     /// there are none or they were already requested.
-    fn ask(&mut self) -> Option<Vec<Found>> {
-        let in_sight: Vec<(Place, bool)> = self
+    fn next_glances(&mut self) -> Option<Vec<FoundSession>> {
+        let in_sight: Vec<(SessionPlace, bool)> = self
             .list
             .window()
             .map(|(_, place, is_chosen)| (place.clone(), is_chosen))
             .collect();
         if self.glances.len() > GLANCES {
-            let is_in_sight = |known: &Place| in_sight.iter().any(|(place, _)| place == known);
+            let is_in_sight =
+                |known: &SessionPlace| in_sight.iter().any(|(place, _)| place == known);
             self.glances.retain(|place, _| is_in_sight(place));
         }
-        let mut wanted: Vec<(bool, Found)> = Vec::new();
+        let mut wanted: Vec<(bool, FoundSession)> = Vec::new();
         for (place, is_chosen) in in_sight {
             let found = self.at(&place).map(|(found, _)| found);
             let Some(found) = found.filter(|found| found.unreadable.is_none()) else {
@@ -442,14 +443,14 @@ impl Picker {
             }
         }
         wanted.sort_by_key(|(is_chosen, _)| Reverse(*is_chosen));
-        let named = |found: &Found| (found.place(), found.modified);
+        let named = |found: &FoundSession| (found.place(), found.modified);
         if wanted
             .iter()
-            .all(|(_, found)| self.asked.contains(&named(found)))
+            .all(|(_, found)| self.last_request.contains(&named(found)))
         {
             return None;
         }
-        self.asked = wanted.iter().map(|(_, found)| named(found)).collect();
+        self.last_request = wanted.iter().map(|(_, found)| named(found)).collect();
         Some(wanted.into_iter().map(|(_, found)| found).collect())
     }
 }

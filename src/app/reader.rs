@@ -16,7 +16,7 @@ use super::panes::{Pane, Panes};
 use super::scene::{Ask, Scene};
 use super::screen::Screen;
 use super::side_pane::SidePane;
-use super::text::jumps::{go_to_wanted, jump, restore_position, scroll};
+use super::text::jumps::{go_to_requested, jump, restore_position, scroll};
 use super::text::places::marks;
 use super::text::viewport::Motion;
 use super::text::{self, TextPane, runs};
@@ -50,7 +50,7 @@ pub struct Reader {
     pub screen: Screen,
     /// Requests of panes to the whole viewer; [`dispatch::answer`](super::dispatch::answer) runs
     /// them.
-    pub(crate) asks: Vec<Ask>,
+    pub(crate) requests: Vec<Ask>,
 }
 
 /// The panes, borrowed one by one, so that one can change while the [`Scene`] reads the session.
@@ -75,7 +75,7 @@ impl Reader {
             alarms: Alarms::default(),
             panes: Panes::default(),
             screen: Screen::new(theme, colours, now),
-            asks: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -123,7 +123,7 @@ impl Reader {
     /// Whether work remains for the next frame although no event has come.
     pub fn is_unfinished(&self) -> bool {
         let seeks_runs = self.session.file.is_caught_up && runs::is_scanning(&self.text);
-        seeks_runs || self.session.indexes.is_behind || self.outline.is_behind()
+        seeks_runs || self.session.indexes.is_behind || self.outline.is_incomplete()
     }
 
     /// Runs `work` on the panes with a scene, then runs the requests that it pushed.
@@ -149,7 +149,7 @@ impl Reader {
             panes,
             checks,
             view: views.open(),
-            asks: Vec::new(),
+            requests: Vec::new(),
         };
         let done = work(
             PanesMut {
@@ -161,7 +161,7 @@ impl Reader {
             },
             &mut scene,
         );
-        for ask in scene.asks {
+        for ask in scene.requests {
             self.answer(ask);
         }
         done
@@ -174,7 +174,7 @@ impl Reader {
 
     fn answer(&mut self, ask: Ask) {
         match ask {
-            Ask::Say(words) => self.screen.say(words),
+            Ask::Status(words) => self.screen.set_status(words),
             Ask::Focus(pane) => self.panes.focus = pane,
             Ask::ShowText => self.panes.is_pushed = false,
             Ask::Jump(focus) => self.with_text(|text, scene| jump(text, scene, focus)),
@@ -184,7 +184,7 @@ impl Reader {
                 self.text.invalidate_rows();
             }
             Ask::Follow => self.follow(),
-            Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) | Ask::Order(_) => self.asks.push(ask),
+            Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) | Ask::Order(_) => self.requests.push(ask),
         }
     }
 
@@ -206,7 +206,7 @@ impl Reader {
             (_, action) => action,
         };
         self.act_in(pane, action, 1)
-            .or_else(|| self.leave(pane, action))
+            .or_else(|| self.leave_pane(pane, action))
     }
 
     /// Offers an action to a pane; `None` if the pane does not handle it.
@@ -235,10 +235,10 @@ impl Reader {
     }
 
     /// Moves the focus from a side pane back to the transcript.
-    fn leave(&mut self, pane: Pane, action: Action) -> Option<Vec<Effect>> {
+    fn leave_pane(&mut self, pane: Pane, action: Action) -> Option<Vec<Effect>> {
         let is_left = matches!(pane, Pane::Outline | Pane::Inspector);
         (is_left && matches!(action, Action::Cancel | Action::Quit))
-            .then(|| self.panes.leave(pane))?;
+            .then(|| self.panes.focus_transcript(pane))?;
         Some(Vec::new())
     }
 
@@ -248,7 +248,7 @@ impl Reader {
             Action::Top => {
                 self.text.remember_place(&self.session);
                 // To the top of what is read so far, and to the beginning as soon as it is read.
-                self.text.places.wants_beginning = self.session.is_read_beside();
+                self.text.places.wants_beginning = self.session.is_replacement_pending();
                 scroll(&mut self.text, Motion::Top);
                 Vec::new()
             }
@@ -264,7 +264,7 @@ impl Reader {
             Action::Back | Action::Forward => {
                 let is_back = action == Action::Back;
                 let travel = |text: &mut TextPane, scene: &mut Scene<'_>| {
-                    marks::travel(text, scene, is_back);
+                    marks::step_jumps(text, scene, is_back);
                 };
                 self.with_text(travel);
                 Vec::new()

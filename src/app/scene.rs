@@ -28,14 +28,14 @@ pub struct Scene<'a> {
     /// The open view.
     pub view: Option<View>,
     /// Requests, run when the pane has returned.
-    pub asks: Vec<Ask>,
+    pub requests: Vec<Ask>,
 }
 
 /// A request of a pane to the reader or the viewer.
 #[derive(Clone, Debug)]
 pub enum Ask {
     /// Show a message.
-    Say(String),
+    Status(String),
     /// Enter a mode: a typed line or a pop-up.
     Enter(Box<Mode>),
     /// Add a line to a history.
@@ -59,13 +59,13 @@ pub enum Ask {
 }
 
 impl Scene<'_> {
-    pub(crate) fn say(&mut self, words: impl Into<String>) {
-        self.asks.push(Ask::Say(words.into()));
+    pub(crate) fn set_status(&mut self, words: impl Into<String>) {
+        self.requests.push(Ask::Status(words.into()));
     }
 
     /// Requests a mode.
     pub(crate) fn enter(&mut self, mode: Mode) {
-        self.asks.push(Ask::Enter(Box::new(mode)));
+        self.requests.push(Ask::Enter(Box::new(mode)));
     }
 
     /// The areas of the screen.

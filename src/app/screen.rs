@@ -60,7 +60,7 @@ impl Screen {
     }
 
     /// Shows a message for a few seconds.
-    pub fn say(&mut self, text: impl Into<String>) {
+    pub fn set_status(&mut self, text: impl Into<String>) {
         self.message = Some(StatusMessage {
             text: text.into(),
             until: Timestamp(self.now.0 + MESSAGE_MS),
@@ -68,11 +68,11 @@ impl Screen {
     }
 
     /// Shows a message that an action or command has no effect on a list.
-    pub(crate) fn say_of_session(&mut self, what: &impl fmt::Display) {
+    pub(crate) fn set_session_only_status(&mut self, what: &impl fmt::Display) {
         let name = what.to_string();
         let name = name.split(' ').next().unwrap_or_default();
         let name = name.trim_end_matches("-view");
-        self.say(format!(
+        self.set_status(format!(
             "{name} is of one session; enter opens the chosen one"
         ));
     }

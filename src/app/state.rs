@@ -73,8 +73,10 @@ impl App {
     }
 
     /// Milliseconds until the inspector follows the cursor; `None` if it is not about to.
-    pub fn rests_for(&self) -> Option<u64> {
-        self.reader.inspector.rests_for(self.reader.screen.now)
+    pub fn ms_until_follow(&self) -> Option<u64> {
+        self.reader
+            .inspector
+            .ms_until_follow(self.reader.screen.now)
     }
 
     /// Whether work remains for the next frame although no event has come.

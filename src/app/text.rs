@@ -92,7 +92,7 @@ pub struct TextPane {
     /// Number of new entries below since the window stopped following.
     pub unseen: usize,
     /// Bodies that are being read.
-    pub asked: PendingPages,
+    pub pending_pages: PendingPages,
     /// Fields of records that no block shows, of the entries that were visible at level 4 or 5.
     pub details: KnownDetails,
     /// The cache of laid out rows.
@@ -127,7 +127,7 @@ pub struct Stale {
     /// Marks of the spine.
     pub spine: bool,
     /// Generation of theme, level and width; other panes compare it to invalidate their rows.
-    pub(crate) look: u32,
+    pub(crate) look_generation: u32,
     /// Generation of highlights and drawings at the last layout of rows.
     pub(crate) colours_seen: u64,
     /// Generation of the branches at the last layout of rows.
@@ -155,7 +155,7 @@ impl TextPane {
             spine: Spine::default(),
             as_of: AsOfCursor::default(),
             unseen: 0,
-            asked: PendingPages::default(),
+            pending_pages: PendingPages::default(),
             details: KnownDetails::default(),
             cache: RowCache::default(),
             find: Find::default(),
@@ -165,7 +165,7 @@ impl TextPane {
             stale: Stale {
                 sequence: true,
                 spine: true,
-                look: 0,
+                look_generation: 0,
                 colours_seen: 0,
                 branches_seen: 0,
             },
@@ -176,7 +176,7 @@ impl TextPane {
     pub fn invalidate_rows(&mut self) {
         self.cache.clear();
         self.stale.spine = true;
-        self.stale.look = self.stale.look.wrapping_add(1);
+        self.stale.look_generation = self.stale.look_generation.wrapping_add(1);
     }
 
     /// The margins beside and below the text.
@@ -249,8 +249,7 @@ impl TextPane {
         }
     }
 
-    /// Restores a saved position.
-    pub(crate) fn go_back(&mut self, to: &SavedPosition) {
+    pub(crate) fn restore(&mut self, to: &SavedPosition) {
         self.view.anchor = to.anchor;
         self.view.focus = to.focus;
         self.stale.sequence |= self.folds.branches() != to.folds.branches();
@@ -267,18 +266,21 @@ impl TextPane {
     }
 
     /// Drops cached rows of changed entries, and of the calls whose sub-agents have new entries.
-    pub(crate) fn forget_touched(&mut self, transcript: &Transcript, touched: &Touched) {
-        self.forget_details(transcript, touched);
+    pub(crate) fn invalidate_touched(&mut self, transcript: &Transcript, touched: &Touched) {
+        self.invalidate_details(transcript, touched);
         // Bodies requested at the old offsets may never arrive.
-        touched.moved.iter().for_each(|id| self.asked.forget(*id));
+        touched
+            .moved
+            .iter()
+            .for_each(|id| self.pending_pages.remove(*id));
         if touched.reordered {
             self.cache.clear();
-            self.asked.clear();
+            self.pending_pages.clear();
         }
         let mut lanes = HashSet::new();
         for id in touched.added.iter().chain(&touched.changed) {
             self.cache.remove(*id);
-            self.asked.forget(*id);
+            self.pending_pages.remove(*id);
             lanes.extend(transcript.get(*id).and_then(|entry| entry.lane.clone()));
         }
         for starter in lanes.iter().filter_map(|lane| starter_of(transcript, lane)) {
@@ -287,7 +289,7 @@ impl TextPane {
     }
 
     /// Drops the details of records whose offsets may have changed.
-    pub(crate) fn forget_details(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub(crate) fn invalidate_details(&mut self, transcript: &Transcript, touched: &Touched) {
         if touched.reordered || !touched.moved.is_empty() {
             let anew = touched
                 .moved
@@ -295,7 +297,7 @@ impl TextPane {
                 .chain(&touched.added)
                 .chain(&touched.changed);
             let anew: Vec<&Entry> = anew.filter_map(|id| transcript.get(*id)).collect();
-            self.details.forget(&anew);
+            self.details.invalidate(&anew);
         }
     }
 
@@ -351,7 +353,7 @@ impl TextPane {
                 .get(id)
                 .filter(|entry| transcript.find(&entry.key) == Some(id));
             let is_shown = |filter: &Filter| entry.is_some() && !filter.blocks(id).is_empty();
-            let is_main = entry.is_some_and(|entry| transcript.is_spoken_to(entry.lane.as_ref()));
+            let is_main = entry.is_some_and(|entry| transcript.is_main_lane(entry.lane.as_ref()));
             filter.map_or(is_main, is_shown)
         };
         let is_shown = |id: &&EntryId| {
@@ -361,7 +363,7 @@ impl TextPane {
         // More text of an entry that is already counted is not counted again.
         if has_grown && self.unseen == 0 {
             self.unseen = 1;
-            self.places.tail.grown = self.places.tail.last.map(|(id, _)| id);
+            self.places.tail.grown_entry = self.places.tail.last.map(|(id, _)| id);
         }
     }
 
@@ -399,14 +401,17 @@ impl TextPane {
         self.view.remap(lookup);
         self.find.remap(lookup);
         self.folds.remap(lookup);
-        let TailState { last, grown } = self.places.tail;
+        let TailState {
+            last,
+            grown_entry: grown,
+        } = self.places.tail;
         self.places.tail = TailState {
             last: last.and_then(|(id, size)| Some((lookup.entry(id)?, size))),
-            grown: grown.and_then(|id| lookup.entry(id)),
+            grown_entry: grown.and_then(|id| lookup.entry(id)),
         };
         self.sequence = Sequence::default();
         self.cache.clear();
-        self.asked.clear();
+        self.pending_pages.clear();
         self.pending_copy = None;
         self.stale.sequence = true;
         self.stale.spine = true;

@@ -18,7 +18,7 @@ use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};
 use super::{arrange, ledger, picker, wall};
 use crate::analysis::activity::LastWrite;
-use crate::analysis::ledger::counting::Counted;
+use crate::analysis::ledger::counting::CountedUsage;
 use crate::analysis::wall::Glance;
 use crate::analysis::wall::News;
 use crate::app::screens::AppScreen;
@@ -29,7 +29,7 @@ use crate::model::entry::details::Details;
 use crate::model::found::{Sighting, TextHit};
 use crate::model::record::Origin;
 use crate::model::timestamp::Timestamp;
-use crate::session::search::progress::Hit;
+use crate::session::search::progress::BlockHits;
 
 /// An event from the terminal, a worker or the session.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ pub enum Event {
         /// Number of the searched portion.
         number: u32,
         /// Hits in the portion.
-        hits: Vec<Hit>,
+        hits: Vec<BlockHits>,
     },
     /// Two runs that were compared, or why they were not.
     Compared {
@@ -117,13 +117,13 @@ pub enum Event {
     /// News of a followed session, for the wall.
     News(Box<News>),
     /// Sums for the ledger, of the sessions counted so far.
-    Counted(Box<Counted>),
+    Counted(Box<CountedUsage>),
     /// Syntax highlights or drawings are ready.
     Coloured,
     /// The terminal reported whether its background is light.
     Background(bool),
     /// A message for the status line.
-    Say(String),
+    Status(String),
 }
 
 /// Lays out the current screen before a frame. Returns effects that read missing data.
@@ -143,7 +143,7 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
 
 /// Applies an event.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
-    let mut effects = happen(app, event);
+    let mut effects = handle(app, event);
     effects.extend(answer(app));
     // A pop-up may have replaced the line of a typed search.
     if !matches!(app.mode, Mode::Search { .. }) {
@@ -152,7 +152,7 @@ pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     effects
 }
 
-fn happen(app: &mut App, event: Event) -> Vec<Effect> {
+fn handle(app: &mut App, event: Event) -> Vec<Effect> {
     match event {
         Event::Key(press) => return dispatch::press(app, press),
         Event::Mouse(pointer) if app.mouse.is_on => return point(app, pointer),
@@ -170,7 +170,7 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
             app.reader.screen.tick(now);
             return app.reader.check_alarms();
         }
-        Event::Written(at) => app.reader.session.file.last_write = Some(LastWrite::seen(at)),
+        Event::Written(at) => app.reader.session.file.last_write = Some(LastWrite::observed(at)),
         Event::Paged { entries, contents } => {
             app.reader.fill(&entries, &contents);
             return app.reader.with_text(clipboard::actions::resume);
@@ -200,9 +200,9 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
                 matched.as_deref(),
             );
         }
-        Event::Seen(sighting) => app.picker.see(sighting),
-        Event::Glanced(glance) => app.picker.take(*glance),
-        Event::TextHit(generation, hit) => app.picker.take_hit(generation, *hit),
+        Event::Seen(sighting) => app.picker.apply(sighting),
+        Event::Glanced(glance) => app.picker.add_glance(*glance),
+        Event::TextHit(generation, hit) => app.picker.add_hit(generation, *hit),
         Event::TextsSearched {
             generation,
             is_all,
@@ -210,8 +210,8 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         } => {
             app.picker.end_of_texts(generation, is_all, failures);
         }
-        Event::News(news) => return wall::actions::take(app, *news),
-        Event::Counted(counted) => app.ledger.take(*counted),
+        Event::News(news) => return wall::actions::apply_news(app, *news),
+        Event::Counted(counted) => app.ledger.apply(*counted),
         Event::Inspected(records) => app.reader.inspector.set_records(records),
         Event::Records { title, trees } => {
             app.mode = Mode::Raw(RawView::of_trees(title, &trees, &app.reader.screen));
@@ -223,13 +223,13 @@ fn happen(app: &mut App, event: Event) -> Vec<Effect> {
         }
         // The next layout compares the generation of the highlights.
         Event::Coloured | Event::Background(_) | Event::Mouse(_) => {}
-        Event::Say(text) => app.reader.screen.say(text),
+        Event::Status(text) => app.reader.screen.set_status(text),
     }
     Vec::new()
 }
 
 /// The action of the cell of the bar that is pressed: a view or a list.
-fn on_bar(app: &App, pointer: Pointer) -> Option<Action> {
+fn bar_action(app: &App, pointer: Pointer) -> Option<Action> {
     let bar = app.reader.frame().bar;
     let is_on = bar.contains((pointer.column, pointer.line).into());
     let column = pointer.column.checked_sub(bar.x)?;
@@ -250,9 +250,9 @@ fn point(app: &mut App, pointer: Pointer) -> Vec<Effect> {
             dispatch::scroll_pop_up(app, by.signum());
         }
         (_, Some(by)) => return mouse::turn_wheel(&mut app.reader, pointer, by),
-        (Mode::Normal, None) => match on_bar(app, pointer) {
+        (Mode::Normal, None) => match bar_action(app, pointer) {
             Some(action) => return dispatch::act(app, action),
-            None => mouse::touch(&mut app.mouse, &mut app.reader, pointer),
+            None => mouse::handle_gesture(&mut app.mouse, &mut app.reader, pointer),
         },
         (_, None) => {}
     }

@@ -37,7 +37,7 @@ pub struct Views {
     /// What the window shows of it.
     pub sheet: Sheet,
     /// The item that page and transcript agreed on.
-    agreed: Option<Focus>,
+    synced_focus: Option<Focus>,
     /// Whether the page has moved the reader, and the transcript follows.
     leads: bool,
     /// Sub-agents whose entries were shown when the first page was opened.
@@ -48,14 +48,14 @@ pub struct Views {
 impl Default for Views {
     fn default() -> Self {
         let pages: [(View, Box<dyn Page>); 10] = [
-            (View::Brief, Box::<brief::Brief>::default()),
-            (View::Timeline, Box::<timeline::Lanes>::default()),
-            (View::Money, Box::<money::Money>::default()),
+            (View::Brief, Box::<brief::BriefView>::default()),
+            (View::Timeline, Box::<timeline::TimelineView>::default()),
+            (View::Money, Box::<money::MoneyView>::default()),
             (View::Context, Box::<context::Context>::default()),
-            (View::Checks, Box::<checks::Checks>::default()),
-            (View::Tools, Box::<tools::Tools>::default()),
-            (View::Tree, Box::<tree::Tree>::default()),
-            (View::Files, Box::<files::Files>::default()),
+            (View::Checks, Box::<checks::ChecksView>::default()),
+            (View::Tools, Box::<tools::ToolsView>::default()),
+            (View::Tree, Box::<tree::TreeView>::default()),
+            (View::Files, Box::<files::FilesView>::default()),
             (View::Hits, Box::<hits::Hits>::default()),
             (View::Diff, Box::<diff::Diff>::default()),
         ];
@@ -63,7 +63,7 @@ impl Default for Views {
             pages: HashMap::from(pages),
             stack: Vec::new(),
             sheet: Sheet::default(),
-            agreed: None,
+            synced_focus: None,
             leads: false,
             lanes: None,
             hints: &[],
@@ -80,8 +80,8 @@ impl Views {
     /// Forgets the session, but not which pages are open and how the reader wants them.
     pub fn clear(&mut self) {
         self.sheet = Sheet::default();
-        self.agreed = None;
-        self.pages.values_mut().for_each(|page| page.forget());
+        self.synced_focus = None;
+        self.pages.values_mut().for_each(|page| page.reset());
     }
 
     /// What the keys of the page that is seen do besides what they do in all.

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use super::strict::StrictArgs;
 use crate::analysis::lint::Severity;
-use crate::report::check::Form;
+use crate::report::check::CheckForm;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -43,11 +43,11 @@ enum SeverityArg {
 
 impl CheckArgs {
     /// The output format.
-    pub(super) fn form(&self) -> Form {
+    pub(super) fn form(&self) -> CheckForm {
         match (self.json, self.sarif) {
-            (true, _) => Form::Json,
-            (_, true) => Form::Sarif,
-            (false, false) => Form::Text,
+            (true, _) => CheckForm::Json,
+            (_, true) => CheckForm::Sarif,
+            (false, false) => CheckForm::Text,
         }
     }
 

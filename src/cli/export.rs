@@ -11,7 +11,7 @@ use super::strict::StrictArgs;
 use super::suggesting::Suggesting;
 use super::surroundings::Surroundings;
 use crate::analysis::expression::When;
-use crate::report::export::{Form, Options};
+use crate::report::export::{ExportForm, ExportOptions};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -26,7 +26,7 @@ pub(super) struct ExportArgs {
     #[arg(value_name = "SESSION")]
     sessions: Vec<OsString>,
     /// The form
-    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(Form::ALL.map(|(_, name)| name)))]
+    #[arg(long, value_name = "FORM", value_parser = PossibleValuesParser::new(ExportForm::ALL.map(|(_, name)| name)))]
     to: String,
     /// Only sessions that were written to from then on: 7d, today, monday, 2026-01, 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
@@ -52,11 +52,13 @@ pub(super) struct ExportArgs {
 
 impl ExportArgs {
     /// The options of the export.
-    pub(super) fn options(self, surroundings: &Surroundings) -> Options {
-        let known = Form::ALL.into_iter().find(|(_, name)| *name == self.to);
-        let form = known.map_or(Form::Jsonl, |(form, _)| form);
+    pub(super) fn options(self, surroundings: &Surroundings) -> ExportOptions {
+        let known = ExportForm::ALL
+            .into_iter()
+            .find(|(_, name)| *name == self.to);
+        let form = known.map_or(ExportForm::Jsonl, |(form, _)| form);
         let is_asked = surroundings.typed.redact;
-        Options {
+        ExportOptions {
             search: search(&self.sessions, self.agent, surroundings),
             since: self.since,
             form,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::naming::named;
+use super::naming::target_of;
 use super::surroundings::Surroundings;
 use crate::ingest::{OpenError, Target, defined, find};
 use crate::model::text::likeness::near_words;
-use crate::report::formats::Options;
+use crate::report::formats::FormatsOptions;
 use crate::runtime::config::settings_file;
 
 /// The subcommands of `tv formats`.
@@ -37,7 +37,7 @@ pub fn define(
     arguments: impl IntoIterator<Item = OsString>,
     mut own: Vec<(PathBuf, String)>,
 ) -> Result<Vec<String>, String> {
-    let asked = asked(arguments);
+    let asked = requested(arguments);
     let mut only = None;
     if let Some((typed, is_checked)) = asked {
         let is_file = Path::new(&typed)
@@ -58,8 +58,8 @@ pub fn define(
             }
         }
     }
-    let complaints = defined::take(own, only.clone());
-    match only.filter(|only| !defined::is_known(only)) {
+    let complaints = defined::register(own, only.clone());
+    match only.filter(|only| !defined::exists(only)) {
         Some(only) => Err(format!(
             "there is no format {only}; `tv formats` lists them, and FILE.toml is a definition"
         )),
@@ -68,7 +68,7 @@ pub fn define(
 }
 
 /// The value of `--format`, or the definition to check; `true` for the latter.
-fn asked(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)> {
+fn requested(arguments: impl IntoIterator<Item = OsString>) -> Option<(String, bool)> {
     let typed: Vec<String> = arguments
         .into_iter()
         .skip(1)
@@ -103,16 +103,16 @@ fn read(path: &Path) -> Result<String, String> {
 pub(super) fn options(
     command: Option<FormatsCommand>,
     surroundings: Surroundings,
-) -> Result<Options, OpenError> {
+) -> Result<FormatsOptions, OpenError> {
     Ok(match command {
-        None => Options::List(surroundings.environment),
+        None => FormatsOptions::List(surroundings.environment),
         Some(FormatsCommand::Show { name }) => {
             let none = || {
                 let near = near_words(&name, find::formats());
                 format!("no format is called {name}{near}; `tv formats` lists all")
             };
             let text = defined::text_of(&name).unwrap_or_else(|| Err(none()));
-            Options::Show(text.map_err(OpenError)?)
+            FormatsOptions::Show(text.map_err(OpenError)?)
         }
         Some(FormatsCommand::Check {
             definition,
@@ -121,12 +121,12 @@ pub(super) fn options(
             let text = read(&definition).map_err(OpenError)?;
             let samples: Result<Vec<Target>, OpenError> = samples
                 .iter()
-                .map(|sample| named(sample, &surroundings))
+                .map(|sample| target_of(sample, &surroundings))
                 .collect();
             let folder = surroundings
                 .settings_folder
                 .map(|folder| folder.join("formats"));
-            Options::Check {
+            FormatsOptions::Check {
                 folder: folder.filter(|folder| !definition.starts_with(folder)),
                 definition: defined::judge(&definition, &text),
                 samples: samples?,

@@ -9,10 +9,10 @@ use super::suggesting::Suggesting;
 use super::{ColorChoice, MIN_WIDTH, Surroundings, paper, session};
 use crate::analysis::expression::parse::{MOMENTS, moment, parse};
 use crate::analysis::expression::{Expr, Term, When};
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::fs;
 use crate::ingest::{OpenError, Target};
-use crate::report::sessions::grep::{Asked, Case, Form, Options};
+use crate::report::sessions::grep::{Case, GrepForm, GrepOptions, GrepQuery};
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,7 @@ pub(super) struct GrepArgs {
 
 impl GrepArgs {
     /// The options of the search.
-    pub(super) fn options(self, surroundings: Surroundings) -> Options {
+    pub(super) fn options(self, surroundings: Surroundings) -> GrepOptions {
         let mut filters = self.filter;
         let mut named = Vec::new();
         let mut pattern = self.pattern;
@@ -92,13 +92,13 @@ impl GrepArgs {
             self.list,
             self.width.or(surroundings.columns).is_some(),
         ) {
-            (true, ..) => Form::Json,
-            (_, true, _) => Form::Sessions,
-            (_, _, true) => Form::Headed,
-            _ => Form::Plain,
+            (true, ..) => GrepForm::Json,
+            (_, true, _) => GrepForm::Sessions,
+            (_, _, true) => GrepForm::Headed,
+            _ => GrepForm::Plain,
         };
-        Options {
-            asked: Asked {
+        GrepOptions {
+            query: GrepQuery {
                 pattern,
                 is_literal: self.literal,
                 case: if self.ignore_case {
@@ -133,9 +133,9 @@ pub(super) fn search(
     named: &[OsString],
     agent: Option<String>,
     surroundings: &Surroundings,
-) -> Search {
+) -> DiscoveryQuery {
     let named = named.iter().map(|argument| place(argument, surroundings));
-    Search::among(surroundings.environment.clone(), named, agent)
+    DiscoveryQuery::among(surroundings.environment.clone(), named, agent)
 }
 
 /// Resolves an argument that is a session, folder or database.

@@ -11,7 +11,7 @@ use super::surroundings::Surroundings;
 use super::{Config, PaperArgs};
 use crate::analysis::by::By;
 use crate::analysis::expression::When;
-use crate::report::listing::{Form, ListKind, Options};
+use crate::report::listing::{ListKind, ListingForm, ListingOptions};
 use crate::report::sessions::{tools, waste};
 
 /// What was typed after any.
@@ -46,7 +46,7 @@ pub(super) struct EverywhereArgs {
 
 impl EverywhereArgs {
     /// Whether sums over sessions are asked for.
-    pub(super) fn is_asked(&self) -> bool {
+    pub(super) fn has_sums(&self) -> bool {
         self.by.is_some() || self.since.is_some()
     }
 
@@ -55,8 +55,8 @@ impl EverywhereArgs {
         self,
         listing: ListingArgs,
         surroundings: &Surroundings,
-    ) -> tools::Options {
-        tools::Options {
+    ) -> tools::ToolsOptions {
+        tools::ToolsOptions {
             search: search(&listing.sessions, None, surroundings),
             by: self.by.as_deref().and_then(By::named).unwrap_or(By::Tool),
             since: self.since,
@@ -70,12 +70,12 @@ impl EverywhereArgs {
 impl ListingArgs {
     /// The configuration of the report.
     pub(super) fn config(self, kind: ListKind, surroundings: &Surroundings) -> Config {
-        let (targets, folders) = self.strict.named(&self.sessions, surroundings);
-        Config::Listing(Options {
+        let (targets, folders) = self.strict.targets(&self.sessions, surroundings);
+        Config::Listing(ListingOptions {
             targets,
             folders,
             kind,
-            form: Form::of(self.json, self.csv),
+            form: ListingForm::of(self.json, self.csv),
             paper: self.paper.paper(surroundings),
         })
     }
@@ -109,7 +109,7 @@ impl WasteArgs {
             search: search(&listing.sessions, None, surroundings),
             by: by.as_deref().and_then(By::named),
             since,
-            form: Form::of(listing.json, listing.csv),
+            form: ListingForm::of(listing.json, listing.csv),
             strict: listing.strict.strict,
             paper: listing.paper.paper(surroundings),
         }

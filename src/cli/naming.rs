@@ -12,7 +12,10 @@ use crate::model::text::likeness::nearest;
 use crate::report::reading;
 
 /// The target of an argument: a path, or the id of a session.
-pub(super) fn named(argument: &OsString, surroundings: &Surroundings) -> Result<Target, OpenError> {
+pub(super) fn target_of(
+    argument: &OsString,
+    surroundings: &Surroundings,
+) -> Result<Target, OpenError> {
     naming::named(
         argument,
         &surroundings.environment,
@@ -47,7 +50,10 @@ pub(super) fn has_several(target: &Target, surroundings: &Surroundings) -> bool 
 }
 
 /// A session to follow; a folder or database with several leaves open which one.
-pub(super) fn alone(target: Target, surroundings: &Surroundings) -> Result<Target, OpenError> {
+pub(super) fn single_session(
+    target: Target,
+    surroundings: &Surroundings,
+) -> Result<Target, OpenError> {
     if has_several(&target, surroundings) {
         let place = Text::clean(&target.path.to_string_lossy());
         return Err(OpenError(format!(

@@ -5,7 +5,7 @@ use clap::builder::PossibleValue;
 use clap_complete::Shell;
 
 use super::roff;
-use crate::render::manual::{self, PAGES, Page};
+use crate::render::manual::{self, ManualPage, PAGES};
 
 /// The completion script for a shell.
 pub fn completions(mut command: Command, shell: Shell) -> Vec<u8> {
@@ -53,7 +53,7 @@ pub(crate) fn names(command: &Command) -> Vec<PossibleValue> {
 pub(crate) fn help(
     mut command: Command,
     topic: Option<&str>,
-) -> Result<Option<&'static Page>, clap::Error> {
+) -> Result<Option<&'static ManualPage>, clap::Error> {
     let Some(name) = topic else { return Ok(None) };
     let page = manual::find(name);
     if page.is_none() {

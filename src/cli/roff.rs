@@ -4,13 +4,13 @@
 use clap_mangen::roff::{Inline, Roff, bold, italic, line_break, roman};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::render::manual::{PAGES, Page};
+use crate::render::manual::{ManualPage, PAGES};
 
 /// The section of guides; commands have pages in section 1.
 const SECTION: &str = "7";
 
 /// The page on a topic.
-pub fn page(page: &Page) -> String {
+pub fn page(page: &ManualPage) -> String {
     let name = name_of(page.topic);
     let mut writer = RoffWriter::default();
     writer

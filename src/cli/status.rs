@@ -12,8 +12,8 @@ use super::surroundings::Surroundings;
 use super::top::time;
 use crate::model::entry::Piece;
 use crate::model::timestamp::Timestamp;
-use crate::report::outcome::{Outcome, ReportError};
-use crate::report::status::{self, Line, Options};
+use crate::report::outcome::{ReportError, ReportOutcome};
+use crate::report::status::{self, StatusOptions, StatusTemplate};
 use crate::runtime::state_store::StateStore;
 
 /// The arguments.
@@ -32,8 +32,8 @@ pub(super) struct StatusArgs {
     #[arg(value_name = "SESSION")]
     sessions: Vec<OsString>,
     /// The line, with names in braces
-    #[arg(long, value_name = "TEXT", value_parser = Line::parse)]
-    line: Option<Line>,
+    #[arg(long, value_name = "TEXT", value_parser = StatusTemplate::parse)]
+    line: Option<StatusTemplate>,
     /// Read what Claude Code gives its status line from standard input
     #[arg(long)]
     stdin: bool,
@@ -48,7 +48,7 @@ pub(super) struct StatusArgs {
 /// The options of `tv status`, and where costs of today are stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatusConfig {
-    options: Options,
+    options: StatusOptions,
     state: Option<PathBuf>,
     home: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ impl StatusArgs {
             .map(|(_, text)| text.as_str())
             .collect();
         StatusConfig {
-            options: Options {
+            options: StatusOptions {
                 search,
                 recent_ms: self.since,
                 line: self.line,
@@ -82,7 +82,7 @@ impl StatusConfig {
         &self,
         now: Timestamp,
         out: &mut dyn Write,
-    ) -> Result<Outcome, ReportError> {
+    ) -> Result<ReportOutcome, ReportError> {
         let mut state = StateStore::new(self.state.clone(), self.home.as_deref());
         let before = state.today().unwrap_or_default();
         let mut today = before.clone();
@@ -94,7 +94,7 @@ impl StatusConfig {
         };
         Ok(match saved {
             Ok(()) => outcome,
-            Err(why) => Outcome::Saying(why, Box::new(outcome)),
+            Err(why) => ReportOutcome::Saying(why, Box::new(outcome)),
         })
     }
 }

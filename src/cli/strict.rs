@@ -25,7 +25,7 @@ impl StrictArgs {
     }
 
     /// The sessions of the arguments, and the handling of unreadable files.
-    pub(super) fn named(
+    pub(super) fn targets(
         self,
         names: &[OsString],
         surroundings: &Surroundings,

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command, Error};
 
-use crate::analysis::expression::parse::{About, time_words, words};
+use crate::analysis::expression::parse::{Subject, time_words, words};
 
 /// A parser of a value, and the words that shells offer for it.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ impl<T> Suggesting<T> {
     pub(super) fn alarm(parse: fn(&str) -> Result<T, String>) -> Self {
         Self {
             parse,
-            words: || words(About::Alarm),
+            words: || words(Subject::Alarm),
         }
     }
 }

@@ -290,7 +290,7 @@ fn zone() -> Result<Zone, String> {
     let within = name
         .rsplit_once("zoneinfo/")
         .map_or(name, |(_, within)| within);
-    let zone = Zone::named(within).or_else(|| Zone::of_file(&zone_file(Path::new(name))?));
+    let zone = Zone::parse(within).or_else(|| Zone::of_file(&zone_file(Path::new(name))?));
     zone.ok_or_else(|| format!("TZ names no time zone ({name}); times are told in UTC"))
 }
 

@@ -9,7 +9,7 @@ use super::strict::StrictArgs;
 use super::suggesting::Suggesting;
 use super::{Config, LookArgs, PaperArgs, Surroundings, watch};
 use crate::analysis::expression::parse::duration;
-use crate::report::top::{Form, Options};
+use crate::report::top::{TopForm, TopOptions};
 use crate::runtime::clock::now;
 use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
@@ -78,11 +78,11 @@ impl Config {
             }));
         }
         let form = match (args.json, args.once) {
-            (false, _) => Form::Table,
-            (true, true) => Form::Json,
-            (true, false) => Form::Stream,
+            (false, _) => TopForm::Table,
+            (true, true) => TopForm::Json,
+            (true, false) => TopForm::Stream,
         };
-        Self::Top(Options {
+        Self::Top(TopOptions {
             recent_ms: args.since,
             watch: watch(args.look.poll),
             form,

@@ -12,8 +12,8 @@ use super::surroundings::Surroundings;
 use super::{ColorChoice, MIN_WIDTH, paper};
 use crate::analysis::by::By;
 use crate::analysis::expression::When;
-use crate::report::listing::Form;
-use crate::report::sessions::usage::Options;
+use crate::report::listing::ListingForm;
+use crate::report::sessions::usage::UsageOptions;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub(super) struct UsageArgs {
 
 impl UsageArgs {
     /// The options of the report.
-    pub(super) fn options(self, surroundings: &Surroundings) -> Options {
+    pub(super) fn options(self, surroundings: &Surroundings) -> UsageOptions {
         let search = search(&self.sessions, self.agent, surroundings);
         let mut by: Vec<By> = Vec::new();
         for (known, word) in By::ALL {
@@ -71,12 +71,12 @@ impl UsageArgs {
                 by.push(known);
             }
         }
-        Options {
+        UsageOptions {
             search,
             by,
             since: self.since,
             until: self.until,
-            form: Form::of(self.json, self.csv),
+            form: ListingForm::of(self.json, self.csv),
             limits: self.limits,
             strict: self.strict.strict,
             paper: paper(self.width, ColorChoice::Never, surroundings),

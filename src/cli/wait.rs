@@ -7,7 +7,7 @@ use super::suggesting::Suggesting;
 use crate::analysis::expression::Expr;
 use crate::analysis::expression::parse::{duration, parse_alarm};
 use crate::ingest::{Target, WatchMode};
-use crate::report::wait::Options;
+use crate::report::wait::WaitOptions;
 
 /// The arguments.
 #[derive(Debug, clap::Args)]
@@ -37,8 +37,8 @@ pub(super) struct WaitArgs {
 
 impl WaitArgs {
     /// The options of the command.
-    pub(super) fn options(self, target: Target, watch: WatchMode) -> Options {
-        Options {
+    pub(super) fn options(self, target: Target, watch: WatchMode) -> WaitOptions {
+        WaitOptions {
             target,
             until: self.until,
             timeout: self.timeout,

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
-use super::member::{Inbox, Member};
-use super::options::Options;
-use super::sweep::Sweep;
+use super::member::{FleetMember, Inbox};
+use super::options::FleetOptions;
+use super::sweep::PollSweep;
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
 use crate::ingest::{Databases, Outlet, WatchMode, send};
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::timestamp::Timestamp;
 use crate::source::fs;
 use crate::source::watch::{Hints, Watcher};
@@ -42,37 +42,37 @@ const SHARE: u32 = 20;
 const SHARE_LATER: u32 = 200;
 
 /// The sessions, and the state of the scans.
-pub(super) struct Follower<'o> {
-    options: Options,
+pub(super) struct FleetFollower<'o> {
+    options: FleetOptions,
     outlet: Outlet<'o>,
     inbox: &'o Inbox,
     databases: Databases,
-    members: Vec<Member<'o>>,
+    members: Vec<FleetMember<'o>>,
     lookout: Lookout,
     watcher: Watcher,
     /// Paths that cannot be read at the moment.
-    unreadable: Vec<Found>,
+    unreadable: Vec<FoundSession>,
     /// Rows of those that were written to recently, in place of the sessions that they may hold.
-    rows_of_unreadable: HashMap<Place, SessionRow>,
+    rows_of_unreadable: HashMap<SessionPlace, SessionRow>,
     /// Paths named by events in which a scan found no session.
     passed: HashSet<PathBuf>,
     /// Number of further sessions in the time range beyond the limit.
     more: usize,
-    looked: Option<(Instant, Duration)>,
-    wants_look: bool,
+    last_scan: Option<(Instant, Duration)>,
+    wants_scan: bool,
     polled: Instant,
-    sweep: Sweep,
+    sweep: PollSweep,
     ticked: Instant,
     is_complete: bool,
-    orders: &'o Receiver<Vec<Expr>>,
+    alarms: &'o Receiver<Vec<Expr>>,
     news: &'o Sender<News>,
     stop: &'o AtomicBool,
 }
 
-impl Follower<'_> {
+impl FleetFollower<'_> {
     /// Follows sessions until the stop flag is set or the receiver is gone.
     pub(super) fn run(
-        options: Options,
+        options: FleetOptions,
         news: &Sender<News>,
         orders: &Receiver<Vec<Expr>>,
         stop: &AtomicBool,
@@ -86,9 +86,9 @@ impl Follower<'_> {
         let now = Instant::now();
         let mut watcher = Watcher::new(options.watch == WatchMode::Native);
         for place in lookout.places() {
-            watcher.distrust(&place);
+            watcher.check_file_system(&place);
         }
-        let mut follower = Follower {
+        let mut follower = FleetFollower {
             options,
             outlet: &outlet,
             inbox: &inbox,
@@ -100,32 +100,32 @@ impl Follower<'_> {
             rows_of_unreadable: HashMap::new(),
             passed: HashSet::new(),
             more: 0,
-            looked: None,
-            wants_look: true,
+            last_scan: None,
+            wants_scan: true,
             polled: now,
-            sweep: Sweep::default(),
+            sweep: PollSweep::default(),
             ticked: now,
             is_complete: false,
-            orders,
+            alarms: orders,
             news,
             stop,
         };
-        while follower.go_on().is_some() {}
+        while follower.step().is_some() {}
     }
 
     /// One round. `None` when it is over.
-    fn go_on(&mut self) -> Option<()> {
+    fn step(&mut self) -> Option<()> {
         if self.stop.load(Ordering::Relaxed) {
             return None;
         }
-        if self.is_look_due() {
-            self.look()?;
+        if self.is_scan_due() {
+            self.scan()?;
         }
-        if self.lookout.has_older() && !self.members.iter().any(Member::is_unread) {
-            self.look_beside();
+        if self.lookout.has_older() && !self.members.iter().any(FleetMember::is_unread) {
+            self.scan_companions();
         }
         let begun = Instant::now();
-        self.obey();
+        self.apply_alarms();
         self.poll();
         let is_busy = self.read()?;
         self.tick()?;
@@ -133,15 +133,15 @@ impl Follower<'_> {
             return Some(());
         }
         if !std::mem::replace(&mut self.is_complete, true) {
-            self.say(News::Complete)?;
+            self.send_news(News::Complete)?;
         }
         self.wait(begun);
         Some(())
     }
 
     /// Applies the latest alarms. They cover everything that is read from here on.
-    fn obey(&mut self) {
-        let Some(alarms) = self.orders.try_iter().last() else {
+    fn apply_alarms(&mut self) {
+        let Some(alarms) = self.alarms.try_iter().last() else {
             return;
         };
         let now = self.now();
@@ -151,7 +151,7 @@ impl Follower<'_> {
         self.options.alarms = alarms;
     }
 
-    fn say(&self, news: News) -> Option<()> {
+    fn send_news(&self, news: News) -> Option<()> {
         send(news, self.news, self.stop, &|| ()).then_some(())
     }
 
@@ -161,9 +161,9 @@ impl Follower<'_> {
 
     // === scanning for sessions ===
 
-    fn look_due(&self) -> Option<Instant> {
-        let (at, took) = self.looked?;
-        let (pause, share) = if self.wants_look {
+    fn scan_due(&self) -> Option<Instant> {
+        let (at, took) = self.last_scan?;
+        let (pause, share) = if self.wants_scan {
             (SOON, SHARE)
         } else {
             (LATER, SHARE_LATER)
@@ -171,56 +171,56 @@ impl Follower<'_> {
         at.checked_add(pause.max(took.saturating_mul(share)))
     }
 
-    fn is_look_due(&self) -> bool {
-        self.looked.is_none() || self.look_due().is_some_and(|due| due <= Instant::now())
+    fn is_scan_due(&self) -> bool {
+        self.last_scan.is_none() || self.scan_due().is_some_and(|due| due <= Instant::now())
     }
 
     /// Scans, and once more if a folder was not watched before, because a session may have begun in
     /// it meanwhile.
-    fn look(&mut self) -> Option<()> {
-        let is_first = self.looked.is_none();
-        let mut has_new = self.look_once()?;
+    fn scan(&mut self) -> Option<()> {
+        let is_first = self.last_scan.is_none();
+        let mut has_new = self.scan_once()?;
         if has_new && !is_first {
-            has_new = self.look_once()?;
+            has_new = self.scan_once()?;
         }
-        self.wants_look |= has_new;
+        self.wants_scan |= has_new;
         Some(())
     }
 
     /// Scans once. Returns whether a folder is newly watched.
-    fn look_once(&mut self) -> Option<bool> {
-        self.wants_look = false;
+    fn scan_once(&mut self) -> Option<bool> {
+        self.wants_scan = false;
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
-        let look = self.lookout.look(from, now);
+        let look = self.lookout.scan(from, now);
         if let Some(refused) = look.refused {
-            self.say(News::Refused(refused))?;
+            self.send_news(News::Refused(refused))?;
         }
         let mut found = look.found;
         for found in found.split_off(found.len().min(self.options.most)) {
-            self.lookout.rest(found.place(), found.modified);
+            self.lookout.set_idle(found.place(), found.modified);
         }
         for found in found {
-            self.members.push(Member::new(
+            self.members.push(FleetMember::new(
                 found,
                 self.databases.clone(),
                 &self.options.alarms,
             ));
         }
         self.name_unreadable(look.unreadable, from)?;
-        self.leave_old(from)?;
-        let more = self.lookout.resting(from);
+        self.drop_old(from)?;
+        let more = self.lookout.count_idle(from);
         if std::mem::replace(&mut self.more, more) != more {
-            self.say(News::More(more))?;
+            self.send_news(News::More(more))?;
         }
-        self.looked = Some((Instant::now(), look.took));
+        self.last_scan = Some((Instant::now(), look.duration));
         Some(self.watch())
     }
 
     /// Drops sessions that are at rest for too long, or exceed the limit.
-    fn leave_old(&mut self, from: Timestamp) -> Option<()> {
+    fn drop_old(&mut self, from: Timestamp) -> Option<()> {
         let mut signs: Vec<Option<Timestamp>> =
-            self.members.iter().map(Member::last_sign).collect();
+            self.members.iter().map(FleetMember::last_sign).collect();
         signs.sort_by_key(|at| Reverse(*at));
         let is_full = signs.len() > self.options.most;
         let last = signs
@@ -228,26 +228,27 @@ impl Follower<'_> {
             .filter(|_| is_full);
         let earliest = last.copied().flatten().map_or(from, |at| at.max(from));
         let is_old = |last: Option<Timestamp>| last.is_some_and(|at| at < earliest);
-        let mut left: Vec<Place> = Vec::new();
+        let mut left: Vec<SessionPlace> = Vec::new();
         for member in self
             .members
             .extract_if(.., |member| is_old(member.last_sign()))
         {
-            self.lookout.rest(member.found.place(), member.last_sign());
+            self.lookout
+                .set_idle(member.found.place(), member.last_sign());
             left.extend(member.has_row().then(|| member.found.place()));
         }
         for place in left {
-            self.say(News::Left(place))?;
+            self.send_news(News::Removed(place))?;
         }
         Some(())
     }
 
     /// Checks the files beside old sessions, after the end of all others was read.
-    fn look_beside(&mut self) {
+    fn scan_companions(&mut self) {
         let now = self.now();
         let from = Timestamp(now.0.saturating_sub_unsigned(self.options.recent_ms));
-        for found in self.lookout.look_beside(from, now) {
-            self.members.push(Member::new(
+        for found in self.lookout.scan_companions(from, now) {
+            self.members.push(FleetMember::new(
                 found,
                 self.databases.clone(),
                 &self.options.alarms,
@@ -258,7 +259,7 @@ impl Follower<'_> {
 
     /// Reports unreadable paths, and gives those that were written to since `from` a row until they
     /// can be read.
-    fn name_unreadable(&mut self, unreadable: Vec<Found>, from: Timestamp) -> Option<()> {
+    fn name_unreadable(&mut self, unreadable: Vec<FoundSession>, from: Timestamp) -> Option<()> {
         let recent = unreadable
             .iter()
             .filter(|found| found.modified.is_none_or(|at| at >= from));
@@ -270,20 +271,20 @@ impl Follower<'_> {
             .keys()
             .filter(|place| !self.rows_of_unreadable.contains_key(place))
         {
-            self.say(News::Left(place.clone()))?;
+            self.send_news(News::Removed(place.clone()))?;
         }
         for (_, row) in self
             .rows_of_unreadable
             .iter()
             .filter(|(place, row)| before.get(place) != Some(row))
         {
-            self.say(News::Row(Box::new(row.clone())))?;
+            self.send_news(News::Row(Box::new(row.clone())))?;
         }
         // No event tells when their writer is done.
-        self.wants_look |= !self.rows_of_unreadable.is_empty();
+        self.wants_scan |= !self.rows_of_unreadable.is_empty();
         if unreadable != self.unreadable {
             self.unreadable.clone_from(&unreadable);
-            self.say(News::Unreadable(unreadable))?;
+            self.send_news(News::Unreadable(unreadable))?;
         }
         Some(())
     }
@@ -296,7 +297,7 @@ impl Follower<'_> {
         let own = self
             .members
             .iter()
-            .flat_map(Member::folders)
+            .flat_map(FleetMember::folders)
             .collect::<Vec<_>>();
         let others = self
             .lookout
@@ -325,7 +326,7 @@ impl Follower<'_> {
         let is_all = hints.everything || self.polled.elapsed() >= pause;
         if is_all {
             self.polled = Instant::now();
-            self.wants_look |= self.watch();
+            self.wants_scan |= self.watch();
             self.sweep.begin(self.members.len(), &hints);
         }
         let named: HashSet<&Path> = hints
@@ -336,7 +337,7 @@ impl Follower<'_> {
         let (now, clock) = (self.now(), Instant::now());
         let mut own = HashSet::new();
         for member in &mut self.members {
-            let is_in_turn = is_all && !member.is_at_rest();
+            let is_in_turn = is_all && !member.is_idle();
             let is_due = member.due().is_some_and(|due| due <= clock);
             if is_in_turn || is_due || member.is_named(&named) {
                 member.poll(self.outlet, self.inbox, &hints, now);
@@ -346,9 +347,9 @@ impl Follower<'_> {
                 own.insert(member.found.path.clone());
             }
         }
-        self.wants_look |= self.is_unknown(&hints, &own);
+        self.wants_scan |= self.is_unknown(&hints, &own);
         self.sweep
-            .go_on(&mut self.members, (self.outlet, self.inbox), now, SLICE);
+            .poll_for(&mut self.members, (self.outlet, self.inbox), now, SLICE);
     }
 
     /// Whether an event named a path in which a session may have begun or continued.
@@ -357,8 +358,8 @@ impl Follower<'_> {
         for path in hints.paths().filter(|path| !own.contains(*path)) {
             // For a session at rest, each write may be the first; for everything else, only the
             // first write matters.
-            is_unknown |=
-                self.lookout.knows(path) || (self.passed.insert(path.clone()) && fs::exists(path));
+            is_unknown |= self.lookout.contains(path)
+                || (self.passed.insert(path.clone()) && fs::exists(path));
         }
         is_unknown
     }
@@ -369,7 +370,7 @@ impl Follower<'_> {
         let now = self.now();
         let mut is_busy = false;
         // Continued sessions are read before new ones, and the end of each before the whole of any.
-        let unread = self.members.iter().position(Member::is_unread);
+        let unread = self.members.iter().position(FleetMember::is_unread);
         let mut background = unread.or_else(|| {
             self.members
                 .iter()
@@ -377,7 +378,7 @@ impl Follower<'_> {
         });
         for index in 0..self.members.len() {
             // Requested while the others were read.
-            self.obey();
+            self.apply_alarms();
             let is_background = background == Some(index);
             let Some(member) = self.members.get_mut(index) else {
                 break;
@@ -394,7 +395,7 @@ impl Follower<'_> {
                 background = None;
             }
         }
-        let waits = |member: &Member<'_>| !member.is_read() && member.has_more(clock);
+        let waits = |member: &FleetMember<'_>| !member.is_read() && member.has_more(clock);
         Some(is_busy || self.members.iter().any(waits))
     }
 
@@ -404,10 +405,10 @@ impl Follower<'_> {
         };
         let (row, rang) = member.news(now, is_tick);
         if let Some(row) = row {
-            self.say(News::Row(Box::new(row)))?;
+            self.send_news(News::Row(Box::new(row)))?;
         }
         for rang in rang {
-            self.say(News::Rang(Box::new(rang)))?;
+            self.send_news(News::AlarmFired(Box::new(rang)))?;
         }
         Some(())
     }
@@ -427,7 +428,7 @@ impl Follower<'_> {
                     .is_some_and(|member| member.ticks(now));
             self.send(index, now, ticks)?;
             if let Some(member) = self.members.get_mut(index) {
-                member.come_to_rest(now);
+                member.become_idle(now);
             }
         }
         Some(())
@@ -436,12 +437,12 @@ impl Follower<'_> {
     fn wait(&mut self, begun: Instant) {
         let now = Instant::now();
         let tick = self.ticked.checked_add(TICK);
-        let rest_of_sweep = self.sweep.goes_on().then_some(now);
+        let rest_of_sweep = self.sweep.has_more().then_some(now);
         let due = self
             .members
             .iter()
-            .filter_map(Member::due)
-            .chain(self.look_due())
+            .filter_map(FleetMember::due)
+            .chain(self.scan_due())
             .chain(tick);
         let due = due.chain(rest_of_sweep).min();
         self.watcher

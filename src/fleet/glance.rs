@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use super::member::{Inbox, Member, WINDOW};
+use super::member::{FleetMember, Inbox, WINDOW};
 use crate::analysis::wall::{Glance, SessionRow};
 use crate::ingest::Databases;
 use crate::ingest::find;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 
 /// Of a file above this size in bytes only the end is read.
@@ -16,7 +16,11 @@ const WHOLE: u64 = 32 << 20;
 const SLICE: Duration = Duration::from_millis(50);
 
 /// Reads a session and returns its row; stops when `is_wanted` returns false.
-pub fn glance(found: &Found, now: Timestamp, is_wanted: impl Fn() -> bool) -> Option<Glance> {
+pub fn glance(
+    found: &FoundSession,
+    now: Timestamp,
+    is_wanted: impl Fn() -> bool,
+) -> Option<Glance> {
     let glance = read(found, WHOLE, now, is_wanted)?;
     Some(Glance {
         prompt: find::first_prompt(found),
@@ -25,18 +29,23 @@ pub fn glance(found: &Found, now: Timestamp, is_wanted: impl Fn() -> bool) -> Op
 }
 
 /// The row of a session of which only the end is read, but without its cost.
-pub fn end(found: &Found, now: Timestamp) -> Option<SessionRow> {
+pub fn end(found: &FoundSession, now: Timestamp) -> Option<SessionRow> {
     read(found, WINDOW, now, || true).map(|glance| glance.row)
 }
 
 /// Reads a session, of one above `whole` bytes only the end.
-fn read(found: &Found, whole: u64, now: Timestamp, is_wanted: impl Fn() -> bool) -> Option<Glance> {
+fn read(
+    found: &FoundSession,
+    whole: u64,
+    now: Timestamp,
+    is_wanted: impl Fn() -> bool,
+) -> Option<Glance> {
     let inbox: Inbox = RefCell::default();
     let outlet = |feed| {
         inbox.borrow_mut().push(feed);
         true
     };
-    let mut member = Member::new(found.clone(), Databases::default(), &[]);
+    let mut member = FleetMember::new(found.clone(), Databases::default(), &[]);
     member.begin(&outlet, &inbox, now);
     let is_short = found.size.is_none_or(|size| size <= whole);
     while is_short && member.has_more(Instant::now()) {

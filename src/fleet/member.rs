@@ -16,13 +16,13 @@ use crate::analysis::wall::{Rang, SessionRow};
 use crate::ingest::{Databases, FollowedSession, Outlet, Target, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::turn::TurnFacts;
 use crate::session::{Session, SessionChange};
 use crate::source::fs;
-use crate::source::rows::Failure;
+use crate::source::rows::DatabaseFailure;
 use crate::source::stamp::Stamp;
 use crate::source::watch::Hints;
 
@@ -44,12 +44,12 @@ const HELD_MS: u64 = 60_000;
 pub(super) type Inbox = RefCell<Vec<Feed>>;
 
 /// A session that is followed.
-pub(super) struct Member<'o> {
+pub(super) struct FleetMember<'o> {
     /// Facts from the scan.
-    pub(super) found: Found,
+    pub(super) found: FoundSession,
     session: Session,
     databases: Databases,
-    way: Way<'o>,
+    state: ReadState<'o>,
     alarms: Vec<Alarm>,
     orphans: Option<HashSet<CallPlace>>,
     busy_since: Option<Instant>,
@@ -60,11 +60,11 @@ pub(super) struct Member<'o> {
     /// Whether the row may have changed.
     is_stale: bool,
     /// Whether only a write can change it, so that everything which can be read again is freed.
-    is_at_rest: bool,
+    is_idle: bool,
 }
 
 /// State of the reading.
-enum Way<'o> {
+enum ReadState<'o> {
     /// Not opened, or to be tried again at that time.
     Closed {
         again: Option<Instant>,
@@ -76,13 +76,13 @@ enum Way<'o> {
     Broken,
 }
 
-impl<'o> Member<'o> {
-    pub(super) fn new(found: Found, databases: Databases, alarms: &[Expr]) -> Self {
+impl<'o> FleetMember<'o> {
+    pub(super) fn new(found: FoundSession, databases: Databases, alarms: &[Expr]) -> Self {
         Self {
             found,
             session: Session::default(),
             databases,
-            way: Way::Closed {
+            state: ReadState::Closed {
                 again: None,
                 wait: RETRY,
             },
@@ -96,30 +96,30 @@ impl<'o> Member<'o> {
             touched: Vec::new(),
             row: None,
             is_stale: true,
-            is_at_rest: false,
+            is_idle: false,
         }
     }
 
     /// Whether there is something to read now.
     pub(super) fn has_more(&self, now: Instant) -> bool {
-        match &self.way {
-            Way::Closed { again, .. } => again.is_none_or(|again| again <= now),
-            Way::Open(course) => course.has_more,
-            Way::Broken => false,
+        match &self.state {
+            ReadState::Closed { again, .. } => again.is_none_or(|again| again <= now),
+            ReadState::Open(course) => course.has_more,
+            ReadState::Broken => false,
         }
     }
 
     /// Whether not even its end was read.
     pub(super) fn is_unread(&self) -> bool {
-        matches!(&self.way, Way::Closed { again: None, .. })
+        matches!(&self.state, ReadState::Closed { again: None, .. })
     }
 
     /// Whether all of it was read once.
     pub(super) fn is_read(&self) -> bool {
-        match &self.way {
-            Way::Closed { again, .. } => again.is_some(),
-            Way::Open(_) => self.session.file.is_caught_up && !self.session.is_part(),
-            Way::Broken => true,
+        match &self.state {
+            ReadState::Closed { again, .. } => again.is_some(),
+            ReadState::Open(_) => self.session.file.is_caught_up && !self.session.is_part(),
+            ReadState::Broken => true,
         }
     }
 
@@ -136,14 +136,14 @@ impl<'o> Member<'o> {
     }
 
     /// Whether nothing changes without a write.
-    pub(super) fn is_at_rest(&self) -> bool {
-        self.is_at_rest
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_idle
     }
 
     /// Whether it is polled only by sweeps: it is at rest, and a write to its database is usually
     /// for another session.
     fn waits_for_sweep(&self) -> bool {
-        self.is_at_rest && self.found.session.is_some()
+        self.is_idle && self.found.session.is_some()
     }
 
     /// Whether an event named one of its files, or a folder in which one may be created.
@@ -156,18 +156,18 @@ impl<'o> Member<'o> {
 
     /// When to poll without an event.
     pub(super) fn due(&self) -> Option<Instant> {
-        match &self.way {
-            Way::Open(_) if self.waits_for_sweep() => None,
-            Way::Closed { again, .. } => *again,
-            Way::Open(course) => course.due(),
-            Way::Broken => None,
+        match &self.state {
+            ReadState::Open(_) if self.waits_for_sweep() => None,
+            ReadState::Closed { again, .. } => *again,
+            ReadState::Open(course) => course.due(),
+            ReadState::Broken => None,
         }
     }
 
     /// The folders to watch.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let own = self.found.path.parent().map(Path::to_owned);
-        let Way::Open(course) = &self.way else {
+        let ReadState::Open(course) = &self.state else {
             return own.into_iter().collect();
         };
         let is_folder = |path: &&Path| **path != *self.found.path || fs::is_dir(&self.found.path);
@@ -180,15 +180,15 @@ impl<'o> Member<'o> {
     pub(super) fn begin(&mut self, outlet: Outlet<'o>, inbox: &Inbox, now: Timestamp) {
         // A single session waits for its writer; here that would block all others.
         if self.found.session.is_some() && self.databases.is_busy(&self.found.path) {
-            return self.put_off();
+            return self.defer();
         }
         let target = Target::of(self.found.place());
-        self.session.file.last_write = self.written().map(LastWrite::found);
+        self.session.file.last_write = self.written().map(LastWrite::from_file_time);
         guarded(outlet, || match open(&target) {
             Ok(session) => {
-                let course = session.course(outlet, self.databases.clone());
-                course.show_end(WINDOW);
-                self.way = Way::Open(Box::new(course));
+                let course = session.into_followed(outlet, self.databases.clone());
+                course.send_preview(WINDOW);
+                self.state = ReadState::Open(Box::new(course));
             }
             Err(why) => {
                 let why = why.about(&target.path);
@@ -196,30 +196,30 @@ impl<'o> Member<'o> {
                 self.shut();
             }
         });
-        self.take(inbox, now);
+        self.process(inbox, now);
         self.close(now);
     }
 
     /// Schedules another attempt, because its database is busy. If that lasts, it is reported.
-    fn put_off(&mut self) {
-        self.way = Way::Closed {
+    fn defer(&mut self) {
+        self.state = ReadState::Closed {
             again: Instant::now().checked_add(RETRY),
             wait: RETRY,
         };
         if self.busy_since.get_or_insert_with(Instant::now).elapsed() > QUIET {
-            let why = io::Error::from(Failure::Busy).to_string();
+            let why = io::Error::from(DatabaseFailure::Busy).to_string();
             self.session.file.link = LinkState::Unreadable(Text::clean(&why));
             self.is_stale = true;
         }
     }
 
     fn shut(&mut self) {
-        let wait = match self.way {
-            Way::Closed { wait, .. } => wait,
-            Way::Open(_) | Way::Broken => RETRY,
+        let wait = match self.state {
+            ReadState::Closed { wait, .. } => wait,
+            ReadState::Open(_) | ReadState::Broken => RETRY,
         };
         let again = Instant::now().checked_add(wait);
-        self.way = Way::Closed {
+        self.state = ReadState::Closed {
             again,
             wait: wait.saturating_mul(2).min(PATIENCE),
         };
@@ -233,22 +233,22 @@ impl<'o> Member<'o> {
         now: Timestamp,
         slice: Duration,
     ) {
-        let Way::Open(course) = &mut self.way else {
+        let ReadState::Open(course) = &mut self.state else {
             return self.begin(outlet, inbox, now);
         };
         let mut failure = None;
         guarded(outlet, || match course.read(slice) {
             Ok(true) => {}
-            Ok(false) => course.let_go(),
+            Ok(false) => course.free_buffer(),
             Err(why) => failure = Some(why),
         });
-        self.take(inbox, now);
+        self.process(inbox, now);
         self.close(now);
         let Some(failure) = failure else {
             return self.busy_since = None;
         };
         if failure.kind() == ErrorKind::ResourceBusy {
-            return self.put_off();
+            return self.defer();
         }
         self.shut();
         self.session.file.link = LinkState::Unreadable(Text::clean(&failure.to_string()));
@@ -263,12 +263,12 @@ impl<'o> Member<'o> {
         hints: &Hints,
         now: Timestamp,
     ) {
-        let Way::Open(course) = &mut self.way else {
+        let ReadState::Open(course) = &mut self.state else {
             return;
         };
         let mut has_moved = false;
-        guarded(outlet, || has_moved = course.poll(hints).is_news);
-        self.take(inbox, now);
+        guarded(outlet, || has_moved = course.poll(hints).has_changed);
+        self.process(inbox, now);
         self.is_stale |= has_moved;
         self.close(now);
     }
@@ -276,7 +276,7 @@ impl<'o> Member<'o> {
     /// Closes files that are read to the end and not written to.
     fn close(&mut self, now: Timestamp) {
         let is_live = self.is_live(now);
-        if let Way::Open(course) = &mut self.way
+        if let ReadState::Open(course) = &mut self.state
             && !is_live
         {
             course.close();
@@ -285,31 +285,31 @@ impl<'o> Member<'o> {
 
     /// Frees what is not needed until the next write: texts, which can be read again, and indexes
     /// of usage, which are derived from entries; entries are packed. The state for alarms stays.
-    pub(super) fn come_to_rest(&mut self, now: Timestamp) {
+    pub(super) fn become_idle(&mut self, now: Timestamp) {
         let may_change =
             self.is_stale || !self.touched.is_empty() || self.ticks(now) || self.is_live(now);
-        if self.is_at_rest || may_change || self.row.is_none() || !self.is_read() {
+        if self.is_idle || may_change || self.row.is_none() || !self.is_read() {
             return;
         }
-        self.is_at_rest = true;
-        self.session.indexes.let_go();
+        self.is_idle = true;
+        self.session.indexes.clear();
         self.session.transcript.release(0, |_| false);
         self.session.transcript.pack();
     }
 
     /// Applies the events in the inbox.
-    fn take(&mut self, inbox: &Inbox, now: Timestamp) {
+    fn process(&mut self, inbox: &Inbox, now: Timestamp) {
         for feed in inbox.take() {
-            self.is_at_rest = false;
+            self.is_idle = false;
             if matches!(feed, Feed::Fault(_)) {
-                self.way = Way::Broken;
+                self.state = ReadState::Broken;
             }
             self.is_stale |= !matches!(feed, Feed::Progress { .. } | Feed::File { .. });
             if matches!(feed, Feed::Batch { .. }) && self.session.file.is_caught_up {
-                self.session.file.last_write = Some(LastWrite::seen(now));
+                self.session.file.last_write = Some(LastWrite::observed(now));
             }
-            for change in self.session.take(feed) {
-                self.note(change);
+            for change in self.session.apply_feed(feed) {
+                self.apply_change(change);
             }
         }
         self.session.transcript.release(BODIES, |_| false);
@@ -318,7 +318,7 @@ impl<'o> Member<'o> {
         }
     }
 
-    fn note(&mut self, change: SessionChange) {
+    fn apply_change(&mut self, change: SessionChange) {
         match change {
             SessionChange::Touched(touched) => {
                 if !self.alarms.is_empty() {
@@ -335,12 +335,12 @@ impl<'o> Member<'o> {
                 self.orphans = self.orphans.take().map(|orphans| lookup.blocks(&orphans));
                 self.alarms
                     .iter_mut()
-                    .for_each(|alarm| alarm.look_up(&lookup));
-                self.note(SessionChange::Touched(touched));
+                    .for_each(|alarm| alarm.remap(&lookup));
+                self.apply_change(SessionChange::Touched(touched));
             }
             // What exists at the start triggers no alarm.
             SessionChange::CaughtUp => self.has_begun = false,
-            SessionChange::Bodies(_) | SessionChange::Said(_) => {}
+            SessionChange::Bodies(_) | SessionChange::Message(_) => {}
         }
     }
 
@@ -352,10 +352,10 @@ impl<'o> Member<'o> {
             .map(|expr| Alarm::new(expr.clone(), last))
             .collect();
         self.has_begun = false;
-        self.is_at_rest = false;
+        self.is_idle = false;
         self.touched.clear();
         if !self.alarms.is_empty() && self.is_read() {
-            row::take_stock(&mut self.session);
+            row::update_indexes(&mut self.session);
             self.begin_alarms(now);
         }
     }
@@ -365,8 +365,8 @@ impl<'o> Member<'o> {
         self.has_begun = true;
         self.orphans = None;
         let (session, alarms) = (&mut self.session, &mut self.alarms);
-        if alarms.iter().any(wants_orphans) {
-            session.news_of_orphans(&mut self.orphans);
+        if alarms.iter().any(needs_orphans) {
+            session.new_orphan(&mut self.orphans);
         }
         session.with_status(now, None, |status| {
             for alarm in &mut *alarms {
@@ -412,10 +412,10 @@ impl<'o> Member<'o> {
         if !std::mem::take(&mut self.is_stale) && !is_tick {
             return (None, Vec::new());
         }
-        self.is_at_rest = false;
-        row::take_stock(&mut self.session);
+        self.is_idle = false;
+        row::update_indexes(&mut self.session);
         let row = row::of(&mut self.session, &self.found, self.row.as_ref(), now);
-        let rang = self.look_out(now, &row);
+        let rang = self.check_alarms(now, &row);
         if self.row.as_ref() == Some(&row) {
             return (None, rang);
         }
@@ -423,7 +423,7 @@ impl<'o> Member<'o> {
         (Some(row), rang)
     }
 
-    fn look_out(&mut self, now: Timestamp, row: &SessionRow) -> Vec<Rang> {
+    fn check_alarms(&mut self, now: Timestamp, row: &SessionRow) -> Vec<Rang> {
         let touched = std::mem::take(&mut self.touched);
         if self.alarms.is_empty() || !self.is_read() {
             return Vec::new();
@@ -433,8 +433,8 @@ impl<'o> Member<'o> {
             return Vec::new();
         }
         let (session, alarms) = (&mut self.session, &mut self.alarms);
-        let lost = if alarms.iter().any(wants_orphans) {
-            session.news_of_orphans(&mut self.orphans)
+        let lost = if alarms.iter().any(needs_orphans) {
+            session.new_orphan(&mut self.orphans)
         } else {
             None
         };
@@ -442,7 +442,7 @@ impl<'o> Member<'o> {
         let mut rung: Vec<(usize, Rung)> = Vec::new();
         session.with_status(now, orphan, |status| {
             for (number, alarm) in alarms.iter_mut().enumerate() {
-                rung.extend(alarm.look(status, &touched).map(|rung| (number, rung)));
+                rung.extend(alarm.check(status, &touched).map(|rung| (number, rung)));
             }
         });
         rung.into_iter()
@@ -455,8 +455,8 @@ impl<'o> Member<'o> {
     }
 }
 
-fn wants_orphans(alarm: &Alarm) -> bool {
-    alarm.asks_for(|state| *state == State::Orphan)
+fn needs_orphans(alarm: &Alarm) -> bool {
+    alarm.has_state(|state| *state == State::Orphan)
 }
 
 #[cfg(test)]
@@ -467,7 +467,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::expression::parse::parse_alarm;
-    use crate::model::found::Place;
+    use crate::model::found::SessionPlace;
 
     fn record(id: &str, text: &str) -> String {
         format!(
@@ -477,7 +477,7 @@ mod tests {
 
     /// Reads everything, and puts the session at rest.
     fn read<'o>(
-        member: &mut Member<'o>,
+        member: &mut FleetMember<'o>,
         outlet: Outlet<'o>,
         inbox: &Inbox,
         now: Timestamp,
@@ -486,7 +486,7 @@ mod tests {
             member.read(outlet, inbox, now, Duration::from_secs(1));
         }
         let news = member.news(now, false);
-        member.come_to_rest(now);
+        member.become_idle(now);
         news
     }
 
@@ -519,22 +519,22 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = Place {
+        let place = SessionPlace {
             path: path.clone(),
             session: None,
         };
-        let found = Found::new(place, "pi", Text::clean("s1"));
-        let found = Found {
+        let found = FoundSession::new(place, "pi", Text::clean("s1"));
+        let found = FoundSession {
             modified: Some(ended),
             ..found
         };
-        let mut member = Member::new(found, Databases::default(), &[]);
+        let mut member = FleetMember::new(found, Databases::default(), &[]);
         let (row, _) = read(&mut member, &outlet, &inbox, now);
-        let is_let_go = |member: &Member<'_>| {
+        let is_let_go = |member: &FleetMember<'_>| {
             let transcript = &member.session.transcript;
             (
                 transcript.order().len(),
-                transcript.held_bytes(),
+                transcript.loaded_bytes(),
                 transcript.open_pages(),
             )
         };
@@ -546,7 +546,7 @@ mod tests {
             ],
             now,
         );
-        member.come_to_rest(now);
+        member.become_idle(now);
         assert_eq!(is_let_go(&member), (301, 0, 0));
 
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -599,23 +599,23 @@ mod tests {
             true
         };
         let found = || {
-            let place = Place {
+            let place = SessionPlace {
                 path: path.clone(),
                 session: None,
             };
-            Found {
+            FoundSession {
                 modified: Some(ended),
-                ..Found::new(place, "claude-code", Text::clean(id))
+                ..FoundSession::new(place, "claude-code", Text::clean(id))
             }
         };
         // Shared data exists after the first session was read.
         let [mut first, mut member] =
-            [found(), found()].map(|found| Member::new(found, Databases::default(), &[]));
+            [found(), found()].map(|found| FleetMember::new(found, Databases::default(), &[]));
         read(&mut first, &outlet, &inbox, now);
         let taken = allocation_counter::measure(|| {
             read(&mut member, &outlet, &inbox, now);
         });
-        assert!(member.is_at_rest());
+        assert!(member.is_idle());
         assert!(taken.bytes_current < 30_000, "{}", taken.bytes_current);
         // After a write it is as it was.
         let before = member.row.clone().unwrap();
@@ -644,12 +644,12 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = Place {
+        let place = SessionPlace {
             path: path.clone(),
             session: None,
         };
-        let mut member = Member::new(
-            Found::new(place, "pi", Text::clean("s1")),
+        let mut member = FleetMember::new(
+            FoundSession::new(place, "pi", Text::clean("s1")),
             Databases::default(),
             &[],
         );

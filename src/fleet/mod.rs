@@ -22,9 +22,9 @@ use std::thread::{self, Thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use self::follower::Follower;
+use self::follower::FleetFollower;
 pub use self::glance::{end, glance};
-pub use self::options::{MOST, Options};
+pub use self::options::{FleetOptions, MOST};
 use crate::analysis::expression::Expr;
 use crate::analysis::wall::News;
 
@@ -42,12 +42,13 @@ pub struct Fleet {
 
 impl Fleet {
     /// Starts the thread.
-    pub fn start(options: Options) -> Self {
+    pub fn start(options: FleetOptions) -> Self {
         let (send, news) = bounded(WAITING);
         let (alarms, orders) = unbounded();
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stop);
-        let handle = thread::spawn(move || Follower::run(options, &send, &orders, &is_stopped));
+        let handle =
+            thread::spawn(move || FleetFollower::run(options, &send, &orders, &is_stopped));
         Self {
             news,
             alarms,

@@ -2,7 +2,7 @@
 
 use crate::analysis::expression::Expr;
 use crate::ingest::WatchMode;
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::model::timestamp::Timestamp;
 
 /// Default limit of followed sessions.
@@ -10,9 +10,9 @@ pub const MOST: usize = 500;
 
 /// Which sessions are followed, and how.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct FleetOptions {
     /// Search for the sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// Only sessions written to within this time, in ms.
     pub recent_ms: u64,
     /// Limit of followed sessions; the newest are followed, the others counted.

@@ -6,11 +6,13 @@ use crate::analysis::activity::{self, Activity};
 use crate::analysis::background;
 use crate::analysis::money::cost::{Cost, Money};
 use crate::analysis::money::spending::EntrySpending;
-use crate::analysis::wall::{Call, Flags, Head, Need, Said, SessionRow, Voice};
+use crate::analysis::wall::{
+    CurrentCall, Flags, LastWords, Need, SessionIdentity, SessionRow, Voice,
+};
 use crate::ingest::far;
 use crate::model::edit::LinkState;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
@@ -29,7 +31,7 @@ const NEAR: usize = 64;
 const LOOKED_AT: usize = 200;
 
 /// Updates all indexes that a row depends on.
-pub(super) fn take_stock(session: &mut Session) {
+pub(super) fn update_indexes(session: &mut Session) {
     let spent = Needs {
         spending: true,
         ..Needs::default()
@@ -49,7 +51,7 @@ pub(super) fn take_stock(session: &mut Session) {
 /// The row of a session, from the facts of the scan and its previous row.
 pub(super) fn of(
     session: &mut Session,
-    found: &Found,
+    found: &FoundSession,
     before: Option<&SessionRow>,
     now: Timestamp,
 ) -> SessionRow {
@@ -63,7 +65,7 @@ pub(super) fn of(
         is_loop: session.current_loop().is_some(),
         quiet_since: quiet.map(|ms| Timestamp(now.0.saturating_sub_unsigned(ms))),
         is_silent: session.long_silence(now).is_some(),
-        running: background::running(&session.transcript, &session.status.activity),
+        running: background::count_running(&session.transcript, &session.status.activity),
         undelivered_since: background::undelivered_since(&session.transcript),
     };
     let known = SessionRow::found(
@@ -79,7 +81,7 @@ pub(super) fn of(
     let ended = before
         .filter(|before| before.is_complete)
         .and_then(|before| before.head.ended);
-    let head = Head {
+    let head = SessionIdentity {
         started,
         ..head(session, (&found.path, known.head), ended)
     };
@@ -87,7 +89,7 @@ pub(super) fn of(
     let file = &session.file;
     let need = match file.link {
         // A deleted or archived session needs no attention.
-        LinkState::Emptied | LinkState::Gone | LinkState::Archived(_) => Need::Rests,
+        LinkState::Emptied | LinkState::Deleted | LinkState::Archived(_) => Need::Rests,
         _ => {
             let is_unreadable =
                 file.fault.is_some() || matches!(file.link, LinkState::Unreadable(_));
@@ -119,7 +121,11 @@ pub(super) fn of(
 }
 
 /// Fills fields that the session itself does not have from the scan.
-fn head(session: &Session, (path, found): (&Path, Head), ended: Option<Timestamp>) -> Head {
+fn head(
+    session: &Session,
+    (path, found): (&Path, SessionIdentity),
+    ended: Option<Timestamp>,
+) -> SessionIdentity {
     let meta = session.transcript.meta();
     let is_whole = !session.is_part();
     let there = |folder: &Text| far::folder_of(path, folder);
@@ -129,7 +135,7 @@ fn head(session: &Session, (path, found): (&Path, Head), ended: Option<Timestamp
         .opened
         .as_ref()
         .filter(|_| !session.transcript.order().is_empty());
-    Head {
+    SessionIdentity {
         format: opened.map_or(found.format, |opened| opened.format),
         id: meta.id.clone().or(found.id),
         // The end of a session does not contain its first prompt.
@@ -182,7 +188,7 @@ fn first_time(session: &Session, is_complete: bool) -> Option<Timestamp> {
         .take(looked_at)
         .filter_map(|id| transcript.get(*id));
     first
-        .filter(|entry| !entry.is_beside())
+        .filter(|entry| !entry.is_aside())
         .filter_map(|entry| entry.times().min())
         .min()
 }
@@ -196,15 +202,15 @@ fn last_time(session: &Session) -> Option<Timestamp> {
         .rev()
         .take(NEAR)
         .filter_map(|id| transcript.get(*id));
-    last.filter(|entry| !entry.is_beside())
+    last.filter(|entry| !entry.is_aside())
         .filter_map(Entry::last_time)
         .max()
 }
 
-fn call(session: &Session, activity: &Activity) -> Option<Call> {
+fn call(session: &Session, activity: &Activity) -> Option<CurrentCall> {
     let is_shown = matches!(activity, Activity::Tool { .. } | Activity::Waiting { .. });
     let (call, since) = activity::open_call(&session.transcript, None).filter(|_| is_shown)?;
-    Some(Call {
+    Some(CurrentCall {
         name: call.name.clone(),
         headline: call.headline.clone(),
         since,
@@ -219,7 +225,7 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
     let facts = session.indexes.spending.facts.in_order(&session.transcript);
     for spent in facts
         .flat_map(|(.., rows)| rows)
-        .filter_map(EntrySpending::spent)
+        .filter_map(EntrySpending::usage)
     {
         has_times |= spent.at.is_some();
         if spent.at.is_some_and(|at| at > from) {
@@ -232,8 +238,8 @@ fn last_hour(session: &Session, now: Timestamp) -> Option<Cost> {
 }
 
 /// The last messages and calls; `known` are those of the previous row.
-fn last(session: &Session, mut known: &[Said]) -> Vec<Said> {
-    let mut said: Vec<Said> = Vec::new();
+fn last(session: &Session, mut known: &[LastWords]) -> Vec<LastWords> {
+    let mut said: Vec<LastWords> = Vec::new();
     let entries = session.transcript.main_lane_backwards().take(LOOKED_AT);
     for entry in entries.filter(|entry| !entry.marks.trace) {
         said.extend(
@@ -253,7 +259,7 @@ fn last(session: &Session, mut known: &[Said]) -> Vec<Said> {
 }
 
 /// The text of a block. If it was freed, it is taken from the end of the previous texts.
-fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> {
+fn words(entry: &Entry, block: &BlockKind, known: &mut &[LastWords]) -> Option<LastWords> {
     let (voice, text) = match block {
         BlockKind::Text(body) => {
             let voice = match entry.role {
@@ -263,11 +269,12 @@ fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> 
                 Role::Harness => Voice::Note,
             };
             let beginning = body.stub.trim_end_matches('…');
-            let is_it =
-                |said: &Said| said.voice == voice && said.text.trim_start().starts_with(beginning);
-            if body.is_away()
+            let is_it = |said: &LastWords| {
+                said.voice == voice && said.text.trim_start().starts_with(beginning)
+            };
+            if body.is_on_disk()
                 && let Some(at) = known.iter().rposition(is_it)
-                && let Some((said, earlier)) = known.get(..=at).and_then(<[Said]>::split_last)
+                && let Some((said, earlier)) = known.get(..=at).and_then(<[LastWords]>::split_last)
             {
                 *known = earlier;
                 return Some(said.clone());
@@ -301,7 +308,7 @@ fn words(entry: &Entry, block: &BlockKind, known: &mut &[Said]) -> Option<Said> 
         | BlockKind::Raw(_)
         | BlockKind::Aside(..) => return None,
     };
-    (!text.is_blank()).then_some(Said { voice, text })
+    (!text.is_blank()).then_some(LastWords { voice, text })
 }
 
 fn voice_of(call: &ToolCall) -> Voice {

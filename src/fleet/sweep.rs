@@ -6,52 +6,50 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::member::{Inbox, Member};
+use super::member::{FleetMember, Inbox};
 use crate::ingest::Outlet;
 use crate::model::timestamp::Timestamp;
 use crate::source::watch::Hints;
 
 /// Progress of the sweep.
 #[derive(Default)]
-pub(super) struct Sweep {
+pub(super) struct PollSweep {
     /// Index of the next session to poll.
     next: usize,
     /// Number of sessions still to poll.
-    left: usize,
+    remaining: usize,
     hints: Rc<Hints>,
 }
 
-impl Sweep {
+impl PollSweep {
     /// Starts a sweep of all sessions where the last one ended.
     pub(super) fn begin(&mut self, members: usize, hints: &Rc<Hints>) {
-        (self.left, self.hints) = (members, Rc::clone(hints));
+        (self.remaining, self.hints) = (members, Rc::clone(hints));
     }
 
     /// Whether sessions are still to be polled.
-    pub(super) fn goes_on(&self) -> bool {
-        self.left > 0
+    pub(super) fn has_more(&self) -> bool {
+        self.remaining > 0
     }
 
     /// Polls sessions at rest for the given time: there may be ten thousand. The others are polled
     /// in every round.
-    pub(super) fn go_on<'o>(
+    pub(super) fn poll_for<'o>(
         &mut self,
-        members: &mut [Member<'o>],
+        members: &mut [FleetMember<'o>],
         (outlet, inbox): (Outlet<'o>, &Inbox),
         now: Timestamp,
         slice: Duration,
     ) {
         let begun = Instant::now();
-        while self.left > 0 {
-            self.left -= 1;
+        while self.remaining > 0 {
+            self.remaining -= 1;
             self.next = if self.next < members.len() {
                 self.next
             } else {
                 0
             };
-            let member = members
-                .get_mut(self.next)
-                .filter(|member| member.is_at_rest());
+            let member = members.get_mut(self.next).filter(|member| member.is_idle());
             self.next += 1;
             let Some(member) = member else { continue };
             member.poll(outlet, inbox, &self.hints, now);
@@ -70,10 +68,10 @@ mod tests {
     use std::rc::Rc;
     use std::time::{Duration, Instant};
 
-    use super::{Inbox, Member, Sweep};
+    use super::{FleetMember, Inbox, PollSweep};
     use crate::analysis::wall::SessionRow;
     use crate::ingest::{Databases, Outlet};
-    use crate::model::found::{Found, Place};
+    use crate::model::found::{FoundSession, SessionPlace};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::source::watch::Hints;
@@ -87,38 +85,47 @@ mod tests {
     }
 
     /// An old session, fully read.
-    fn at_rest<'o>(path: &Path, outlet: Outlet<'o>, inbox: &Inbox) -> Member<'o> {
+    fn at_rest<'o>(path: &Path, outlet: Outlet<'o>, inbox: &Inbox) -> FleetMember<'o> {
         let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-03-01T10:00:00.000Z","cwd":"/work"}"#;
         fs::write(path, format!("{header}\n{}", record(1))).unwrap();
         let file = OpenOptions::new().append(true).open(path).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
-        let place = Place {
+        let place = SessionPlace {
             path: path.to_owned(),
             session: None,
         };
-        let found = Found {
+        let found = FoundSession {
             modified: Some(Timestamp(0)),
-            ..Found::new(place, "pi", Text::clean("s1"))
+            ..FoundSession::new(place, "pi", Text::clean("s1"))
         };
-        let mut member = Member::new(found, Databases::default(), &[]);
-        assert!(!member.is_at_rest());
+        let mut member = FleetMember::new(found, Databases::default(), &[]);
+        assert!(!member.is_idle());
         read(&mut member, outlet, inbox);
-        assert!(member.is_at_rest());
+        assert!(member.is_idle());
         member
     }
 
     /// Reads everything, and computes the row.
-    fn read<'o>(member: &mut Member<'o>, outlet: Outlet<'o>, inbox: &Inbox) -> Option<SessionRow> {
+    fn read<'o>(
+        member: &mut FleetMember<'o>,
+        outlet: Outlet<'o>,
+        inbox: &Inbox,
+    ) -> Option<SessionRow> {
         while member.has_more(Instant::now()) {
             member.read(outlet, inbox, NOW, Duration::from_secs(1));
         }
         let news = member.news(NOW, false).0;
-        member.come_to_rest(NOW);
+        member.become_idle(NOW);
         news
     }
 
-    fn round<'o>(sweep: &mut Sweep, members: &mut [Member<'o>], outlet: Outlet<'o>, inbox: &Inbox) {
-        sweep.go_on(members, (outlet, inbox), NOW, Duration::ZERO);
+    fn round<'o>(
+        sweep: &mut PollSweep,
+        members: &mut [FleetMember<'o>],
+        outlet: Outlet<'o>,
+        inbox: &Inbox,
+    ) {
+        sweep.poll_for(members, (outlet, inbox), NOW, Duration::ZERO);
     }
 
     #[test]
@@ -132,7 +139,7 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let mut members: Vec<Member<'_>> = paths
+        let mut members: Vec<FleetMember<'_>> = paths
             .iter()
             .map(|path| at_rest(path, &outlet, &inbox))
             .collect();
@@ -144,14 +151,14 @@ mod tests {
                 .write_all(record(2).as_bytes())
                 .unwrap();
         }
-        let grown = |members: &[Member<'_>]| -> Vec<bool> {
+        let grown = |members: &[FleetMember<'_>]| -> Vec<bool> {
             members
                 .iter()
                 .map(|member| member.has_more(Instant::now()))
                 .collect()
         };
         let hints = Rc::new(Hints::everything());
-        let mut sweep = Sweep::default();
+        let mut sweep = PollSweep::default();
         sweep.begin(members.len(), &hints);
         round(&mut sweep, &mut members, &outlet, &inbox);
         round(&mut sweep, &mut members, &outlet, &inbox);
@@ -162,10 +169,10 @@ mod tests {
         round(&mut sweep, &mut members, &outlet, &inbox);
         round(&mut sweep, &mut members, &outlet, &inbox);
         assert_eq!(grown(&members), [true; 5]);
-        assert!(sweep.goes_on());
+        assert!(sweep.has_more());
         round(&mut sweep, &mut members, &outlet, &inbox);
         round(&mut sweep, &mut members, &outlet, &inbox);
-        assert!(!sweep.goes_on());
+        assert!(!sweep.has_more());
     }
 
     /// A write to a database is usually for another session: those at rest are not polled for it.
@@ -196,18 +203,18 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = Place {
+        let place = SessionPlace {
             path: path.clone(),
             session: Some("a".to_owned()),
         };
-        let found = Found {
+        let found = FoundSession {
             modified: Some(Timestamp(0)),
-            ..Found::new(place, "openclaw", Text::clean("a"))
+            ..FoundSession::new(place, "openclaw", Text::clean("a"))
         };
-        let mut member = Member::new(found, Databases::default(), &[]);
+        let mut member = FleetMember::new(found, Databases::default(), &[]);
         assert!(read(&mut member, &outlet, &inbox).is_some());
         let named = [path.as_path()].into();
-        assert!(member.is_at_rest() && member.due().is_none() && !member.is_named(&named));
+        assert!(member.is_idle() && member.due().is_none() && !member.is_named(&named));
         let open = fs::read_dir("/proc/self/fd")
             .into_iter()
             .flatten()
@@ -223,7 +230,7 @@ mod tests {
 
         add("a", 2);
         let mut members = [member];
-        let mut sweep = Sweep::default();
+        let mut sweep = PollSweep::default();
         let begun = Instant::now();
         while members
             .iter()
@@ -237,6 +244,6 @@ mod tests {
         let row = read(&mut member, &outlet, &inbox).unwrap();
         assert_eq!(row.last.len(), 2);
         // The session was active just now.
-        assert!(!member.is_at_rest() && member.is_named(&named));
+        assert!(!member.is_idle() && member.is_named(&named));
     }
 }

@@ -15,7 +15,7 @@ use super::decoder::{Decoder, Format, Input};
 
 use super::definition::head::Head;
 use super::definition::heads::head;
-use super::probe::{Confidence, Probe, Verdict};
+use super::probe::{Confidence, Probe, ProbeResult};
 use super::roots::{SessionName, file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
@@ -77,18 +77,18 @@ pub(crate) struct Aider;
 impl Format for Aider {
     head!("aider");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         let mut lines = probe.text.into_iter().flat_map(str::lines);
         let first = lines.find(|line| !line.trim().is_empty());
         let start = first.and_then(|first| first.strip_prefix(START));
         if start.is_some_and(is_time) {
-            Verdict::yes(
+            ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Text,
                 "Markdown that begins with a chat of Aider",
             )
         } else {
-            Verdict::no("no Markdown that begins with a chat of Aider")
+            ProbeResult::no("no Markdown that begins with a chat of Aider")
         }
     }
 
@@ -98,7 +98,7 @@ impl Format for Aider {
 
     /// The name of the project's folder, as all histories have the same file name; the file name,
     /// if it was renamed.
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         if file_name(path).starts_with('.') {
             Some(SessionName::id(folder_name(path)))
         } else {
@@ -179,7 +179,7 @@ impl<'t> Lines<'t> {
 
     /// The author of a line; `None` for a blank one. `before` is the author of the lines above it.
     /// `is_answered`: these are a prompt to the model, not a command to Aider.
-    fn voice(
+    fn author(
         &self,
         at: usize,
         before: Option<LineAuthor>,
@@ -193,7 +193,9 @@ impl<'t> Lines<'t> {
             Some(LineAuthor::Start)
         } else if is_users(line) && is_aiders && self.begins_prompt(before, gap, is_answered) {
             Some(LineAuthor::User)
-        } else if is_tools(line) && is_aiders && (!self.is_trimmed || self.is_said(at, before, gap))
+        } else if is_tools(line)
+            && is_aiders
+            && (!self.is_trimmed || self.is_aider_line(at, before, gap))
         {
             Some(LineAuthor::Tool)
         } else if line.starts_with(TOOL)
@@ -222,12 +224,12 @@ impl<'t> Lines<'t> {
     /// Whether a line that begins like Aider's is one, in a history without trailing blanks. Aider
     /// writes directly below a prompt and its own lines; below an answer, which ends in a blank
     /// line, a quote looks the same.
-    fn is_said(&self, at: usize, before: Option<LineAuthor>, gap: usize) -> bool {
+    fn is_aider_line(&self, at: usize, before: Option<LineAuthor>, gap: usize) -> bool {
         if gap == 0 || before == Some(LineAuthor::Start) {
             return before != Some(LineAuthor::Model);
         }
         let block = || self.all.iter().skip(at).take_while(|line| is_tools(line));
-        let is_known = block().any(|line| says(line));
+        let is_known = block().any(|line| is_known_message(line));
         let next = self
             .all
             .iter()
@@ -261,7 +263,8 @@ impl<'t> Lines<'t> {
         }
         // An answer has a blank line below it, so text directly above Aider's next line is a message of Aider.
         let next = own.find(|at| is_tools(self.line(*at)))?;
-        (next > from + 1 && self.gap(next) == 0 && says(self.line(next))).then_some(next)
+        (next > from + 1 && self.gap(next) == 0 && is_known_message(self.line(next)))
+            .then_some(next)
     }
 }
 
@@ -277,7 +280,7 @@ fn is_tools(line: &str) -> bool {
 }
 
 /// Whether a line is one of Aider's common messages.
-fn says(line: &str) -> bool {
+fn is_known_message(line: &str) -> bool {
     line.strip_prefix(TOOL)
         .is_some_and(|words| SAID.iter().any(|said| words.starts_with(said)))
 }
@@ -313,7 +316,7 @@ fn passages(text: &str) -> Vec<Range<usize>> {
         let now = if is_within {
             Some(LineAuthor::Tool)
         } else {
-            lines.voice(number, before, is_answered)
+            lines.author(number, before, is_answered)
         };
         if now == Some(LineAuthor::Tool) && !is_within {
             end_of_message = lines.message_end(number).unwrap_or(number);
@@ -346,7 +349,7 @@ struct AiderDecoder {
     model: Option<Name>,
     answer: Option<Key>,
     /// A hash of the last answer.
-    said: Option<Piece>,
+    answer_hash: Option<Piece>,
     has_prompt: bool,
 }
 
@@ -362,7 +365,7 @@ impl Decoder for AiderDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let text = input.json.str_or_empty().trim_start_matches(BOM);
         match author(text) {
-            LineAuthor::Start => self.start(text, out),
+            LineAuthor::Start => self.start_session(text, out),
             LineAuthor::User => self.prompt(text, out),
             LineAuthor::Tool => self.tool(text, out),
             LineAuthor::Model => self.answer(text, out),
@@ -371,8 +374,8 @@ impl Decoder for AiderDecoder {
 }
 
 impl AiderDecoder {
-    fn start(&mut self, text: &str, out: &mut Batch) -> Fate {
-        (self.answer, self.said) = (None, None);
+    fn start_session(&mut self, text: &str, out: &mut Batch) -> Fate {
+        (self.answer, self.answer_hash) = (None, None);
         let at = text
             .trim()
             .strip_prefix(START)
@@ -384,9 +387,13 @@ impl AiderDecoder {
     }
 
     fn prompt(&mut self, text: &str, out: &mut Batch) -> Fate {
-        let words = bare(text, USER);
+        let words = without_marks(text, USER);
         // In architect mode the plan of one model is the prompt of the next.
-        if self.said.take().is_some_and(|said| said == print(&words)) {
+        if self
+            .answer_hash
+            .take()
+            .is_some_and(|said| said == words_hash(&words))
+        {
             return Fate::Merged;
         }
         if !std::mem::replace(&mut self.has_prompt, true) {
@@ -402,7 +409,7 @@ impl AiderDecoder {
 
     fn answer(&mut self, text: &str, out: &mut Batch) -> Fate {
         let words = text.trim_matches(['\n', '\r']).trim_end();
-        self.said = Some(print(words));
+        self.answer_hash = Some(words_hash(words));
         let mut entry = out.new_entry(out.origin_key(), Role::Assistant, None);
         entry.model.clone_from(&self.model);
         let body = out.prose(words);
@@ -412,7 +419,7 @@ impl AiderDecoder {
     }
 
     fn tool(&mut self, text: &str, out: &mut Batch) -> Fate {
-        let words = bare(text, ">");
+        let words = without_marks(text, ">");
         for line in words.lines() {
             let model = line
                 .strip_prefix("Model: ")
@@ -443,8 +450,7 @@ impl AiderDecoder {
     }
 }
 
-/// Lines without their marks.
-fn bare(text: &str, mark: &str) -> String {
+fn without_marks(text: &str, mark: &str) -> String {
     let bare = |line: &str| {
         let line = line.strip_prefix(mark).unwrap_or(line);
         line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned()
@@ -453,8 +459,7 @@ fn bare(text: &str, mark: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// A hash of the words of a text.
-fn print(text: &str) -> Piece {
+fn words_hash(text: &str) -> Piece {
     Piece::of(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
@@ -505,7 +510,7 @@ mod tests {
     use std::path::Path;
 
     use super::{Aider, passages, usage};
-    use crate::formats::decoder::{Format, Place};
+    use crate::formats::decoder::{Format, RecordPlace};
     use crate::formats::fed;
     use crate::formats::probe::{Confidence, Probe};
     use crate::model::entry::{BlockKind, Role};
@@ -518,7 +523,7 @@ mod tests {
             .into_iter()
             .filter_map(|range| text.get(range))
             .collect();
-        fed::transcript(&Aider, &[(Place::Passage, &parts)])
+        fed::transcript(&Aider, &[(RecordPlace::Passage, &parts)])
     }
 
     fn said(transcript: &Transcript, role: Role) -> Vec<String> {

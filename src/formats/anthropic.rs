@@ -4,7 +4,7 @@
 
 pub(crate) mod spent;
 
-use super::attached::{self, Attachment, attached};
+use super::attached::{self, Attachment, describe_known};
 pub(crate) use super::attached::{block_type, output_text};
 use super::inline;
 use super::json::Json;
@@ -70,7 +70,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Bloc
         "compaction" if block.has("content") => {
             BlockContent::Part(words_under("summary", block, out))
         }
-        _ => BlockContent::Part(match attached(block) {
+        _ => BlockContent::Part(match describe_known(block) {
             Some(Attachment { title, text }) => BlockKind::Raw(Raw {
                 title: Text::stub(&title, 200),
                 body: out.output(&text),
@@ -103,7 +103,7 @@ pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> 
     let kind = tools::kind_of_call(block.get("name").str_or_empty(), input);
     let headline = tools::headline(kind, input);
     let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = tools::breaks_off(input);
+    body.flags.broken_off = tools::is_truncated(input);
     ToolCall {
         key: block.get("id").clean(),
         name: block.get("name").clean(),

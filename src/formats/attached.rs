@@ -67,11 +67,11 @@ pub(crate) fn joined<'j>(texts: impl IntoIterator<Item = Cow<'j, str>>) -> Cow<'
 
 /// Describes an attachment; any other value is its source text.
 fn described(value: &Json<'_>) -> String {
-    attached(value).map_or_else(|| value.to_source(), Attachment::words)
+    describe_known(value).map_or_else(|| value.to_source(), Attachment::words)
 }
 
 /// An attachment of a known kind; `None` for text, images and other kinds.
-pub(crate) fn attached(part: &Json<'_>) -> Option<Attachment> {
+pub(crate) fn describe_known(part: &Json<'_>) -> Option<Attachment> {
     let kind = block_type(part);
     let source = part.get("source");
     let titled = |title: String, text: String| Some(Attachment { title, text });
@@ -151,7 +151,7 @@ pub(crate) fn attached(part: &Json<'_>) -> Option<Attachment> {
             );
         }
         "tool_reference" => return titled(String::new(), word("tool_name")?.to_owned()),
-        _ => return given_back(part, kind),
+        _ => return provider_result(part, kind),
     })
 }
 
@@ -182,7 +182,7 @@ fn document(part: &Json<'_>) -> Attachment {
 }
 
 /// The result of a tool that the provider ran.
-fn given_back(content: &Json<'_>, kind: &str) -> Option<Attachment> {
+fn provider_result(content: &Json<'_>, kind: &str) -> Option<Attachment> {
     let word = |name: &'static str| content.get(name).filled();
     let text = |text: String| {
         Some(Attachment {
@@ -226,7 +226,7 @@ fn given_back(content: &Json<'_>, kind: &str) -> Option<Attachment> {
                 .join("\n"),
         ),
         "web_fetch_result" => {
-            let page = attached(content.get("content"));
+            let page = describe_known(content.get("content"));
             let title = titled_with("page", word("url"), None, None);
             Some(Attachment {
                 title,
@@ -282,11 +282,11 @@ fn titled_with(kind: &str, name: Option<&str>, mime: Option<&str>, size: Option<
 
 #[cfg(test)]
 mod tests {
-    use super::{Attachment, attached, failure};
+    use super::{Attachment, describe_known, failure};
     use crate::formats::json::read;
 
     fn words(part: &str) -> Option<String> {
-        attached(&read(part).unwrap()).map(Attachment::words)
+        describe_known(&read(part).unwrap()).map(Attachment::words)
     }
 
     #[test]

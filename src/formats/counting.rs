@@ -104,7 +104,7 @@ impl Counting {
     }
 
     /// Whether results of calls are skipped, so that a missing result means nothing.
-    pub(crate) fn lacks_results(&self) -> bool {
+    pub(crate) fn skips_results(&self) -> bool {
         !self.rules.has_results
     }
 
@@ -148,7 +148,7 @@ impl Counting {
             }
             ByteTest::Changed(member) => {
                 let value = self.find(member, record);
-                let value = value.and_then(|(at, _)| value_behind(record.get(at..)?));
+                let value = value.and_then(|(at, _)| member_value(record.get(at..)?));
                 let Some(value) = value.filter(|value| self.value != *value) else {
                     return false;
                 };
@@ -182,7 +182,7 @@ static NAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"name\""
 fn starts_agent(record: &[u8]) -> bool {
     let names = NAME
         .find_iter(record)
-        .filter_map(|at| value_behind(record.get(at..)?));
+        .filter_map(|at| member_value(record.get(at..)?));
     let names = names.filter_map(|name| str::from_utf8(name).ok()?.rsplit('"').next());
     names
         .into_iter()
@@ -190,7 +190,7 @@ fn starts_agent(record: &[u8]) -> bool {
 }
 
 /// The string value of the member at the beginning of a text.
-fn value_behind(member: &[u8]) -> Option<&[u8]> {
+fn member_value(member: &[u8]) -> Option<&[u8]> {
     let mut quotes = memchr::memchr_iter(b'"', member);
     let (from, end) = (quotes.nth(1)?, quotes.nth(1)?);
     member.get(from..end)

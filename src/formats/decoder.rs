@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use super::definition::head::Head;
 use super::definition::sniff;
 use super::json::{self, Damage, Json};
-use super::probe::{Probe, Verdict};
+use super::probe::{Probe, ProbeResult};
 use super::roots::{FileRole, ListedSession, Pattern, SessionName};
 use super::tables::{Queries, Tables};
 use super::yaml;
@@ -49,13 +49,13 @@ pub trait Format: Sync {
     fn decoder(&self, path: Option<&Path>) -> Box<dyn Decoder>;
 
     /// Judges by content whether a file is of this format. Paths are only a tie-breaker.
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff::sniff(self.head(), probe)
     }
 
     /// The session id and agent in a file name. `None`: the file is not a session of its own, but a
     /// companion, a copy or an index.
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         SessionName::stem(path)
     }
 
@@ -95,7 +95,7 @@ impl dyn Format + '_ {
 
 /// What a record is in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum RecordPlace<'a> {
     /// A line of the opened file.
     Line,
     /// A line of a companion file.
@@ -114,7 +114,7 @@ pub enum Place<'a> {
     Text(&'a Path),
 }
 
-impl Place<'_> {
+impl RecordPlace<'_> {
     /// Whether the record is text, even if it looks like JSON.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Self::Text(_) | Self::Passage)
@@ -125,7 +125,7 @@ impl Place<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub(crate) json: &'a Json<'a>,
-    pub(crate) place: Place<'a>,
+    pub(crate) place: RecordPlace<'a>,
 }
 
 /// Turns the records of one session into edits.
@@ -153,7 +153,7 @@ pub trait Decoder: Send {
     }
 
     /// Handles the deletion of a companion file that was decoded before.
-    fn lost(&mut self, path: &Path, out: &mut Batch) {
+    fn file_deleted(&mut self, path: &Path, out: &mut Batch) {
         let _ = (path, out);
     }
 
@@ -200,8 +200,8 @@ impl<A: DecoderWrapper> Decoder for A {
         self.inner().passages(text)
     }
 
-    fn lost(&mut self, path: &Path, out: &mut Batch) {
-        self.inner_mut().lost(path, out);
+    fn file_deleted(&mut self, path: &Path, out: &mut Batch) {
+        self.inner_mut().file_deleted(path, out);
     }
 
     fn finish(&mut self, out: &mut Batch) {
@@ -251,7 +251,12 @@ fn trimmed(text: &str) -> &str {
 
 /// Feeds one record to a decoder. Each JSON value in it is counted exactly once, and each byte with
 /// one of them; blank records are not counted.
-pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
+pub fn feed(
+    decoder: &mut dyn Decoder,
+    record: Record<'_>,
+    place: RecordPlace<'_>,
+    out: &mut Batch,
+) {
     let masked = masked_record(record, place);
     let record = masked
         .as_deref()
@@ -260,25 +265,30 @@ pub fn feed(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
 }
 
 /// The bytes of a record with its secrets masked; `None` if it has none, or masking is off.
-pub(crate) fn masked(bytes: &[u8], place: Place<'_>) -> Option<Vec<u8>> {
+pub(crate) fn masked(bytes: &[u8], place: RecordPlace<'_>) -> Option<Vec<u8>> {
     secrets::with_mask(|mask| json::masked::masked(bytes, place.is_text(), mask)).flatten()
 }
 
-fn masked_record(record: Record<'_>, place: Place<'_>) -> Option<Vec<u8>> {
+fn masked_record(record: Record<'_>, place: RecordPlace<'_>) -> Option<Vec<u8>> {
     secrets::with_mask(|mask| mask.begin_record(Some(record.origin)))?;
     let masked = masked(record.bytes, place);
     secrets::with_mask(|mask| mask.begin_record(None));
     masked
 }
 
-fn feed_as_is(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
+fn feed_as_is(
+    decoder: &mut dyn Decoder,
+    record: Record<'_>,
+    place: RecordPlace<'_>,
+    out: &mut Batch,
+) {
     let is_yaml = |path: &Path| {
         path.extension()
             .is_some_and(|extension| extension == "yaml")
     };
     let value = match place {
         _ if place.is_text() => None,
-        Place::File(path) if is_yaml(path) => Some(yaml::facts(&text_of(record.bytes))),
+        RecordPlace::File(path) if is_yaml(path) => Some(yaml::facts(&text_of(record.bytes))),
         _ => value_of(record.bytes),
     };
     feed_value(decoder, record, value.as_ref(), place, out);
@@ -289,7 +299,7 @@ pub(crate) fn feed_read(
     decoder: &mut dyn Decoder,
     record: Record<'_>,
     value: Option<&Json<'_>>,
-    place: Place<'_>,
+    place: RecordPlace<'_>,
     out: &mut Batch,
 ) {
     match masked_record(record, place) {
@@ -310,14 +320,14 @@ fn feed_value(
     decoder: &mut dyn Decoder,
     record: Record<'_>,
     value: Option<&Json<'_>>,
-    place: Place<'_>,
+    place: RecordPlace<'_>,
     out: &mut Batch,
 ) {
     if out.format.is_empty() {
         out.format = decoder.head().name;
     }
     let Some(value) = value else {
-        return feed_odd(decoder, record, place, out);
+        return feed_irregular(decoder, record, place, out);
     };
     out.begin_record(record.origin);
     let fate = decode(decoder, value, place, out);
@@ -329,12 +339,18 @@ fn feed_value(
 
 /// Whether a record is counted. The header of a document counts only if it is broken; the text of a
 /// body belongs to the record that names it.
-fn is_counted(fate: Fate, place: Place<'_>) -> bool {
-    fate != BESIDE && (fate == Fate::Faulty || !matches!(place, Place::Header | Place::Text(_)))
+fn is_counted(fate: Fate, place: RecordPlace<'_>) -> bool {
+    fate != BESIDE
+        && (fate == Fate::Faulty || !matches!(place, RecordPlace::Header | RecordPlace::Text(_)))
 }
 
 /// Feeds a record that is not one whole value.
-fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out: &mut Batch) {
+fn feed_irregular(
+    decoder: &mut dyn Decoder,
+    record: Record<'_>,
+    place: RecordPlace<'_>,
+    out: &mut Batch,
+) {
     let text = text_of(record.bytes);
     let was_invalid = matches!(text, Cow::Owned(_));
     let started = started(&text);
@@ -391,7 +407,7 @@ fn feed_odd(decoder: &mut dyn Decoder, record: Record<'_>, place: Place<'_>, out
 fn feed_text(
     decoder: &mut dyn Decoder,
     part: TextPart<'_>,
-    place: Place<'_>,
+    place: RecordPlace<'_>,
     out: &mut Batch,
 ) -> Vec<CountedValue> {
     let text = part.text;
@@ -424,7 +440,12 @@ fn feed_text(
     vec![(show_damaged(text, &damage, out), text.len())]
 }
 
-fn decode(decoder: &mut dyn Decoder, json: &Json<'_>, place: Place<'_>, out: &mut Batch) -> Fate {
+fn decode(
+    decoder: &mut dyn Decoder,
+    json: &Json<'_>,
+    place: RecordPlace<'_>,
+    out: &mut Batch,
+) -> Fate {
     if !out.is_counted {
         decoder.head().fields.check(json, out);
     }
@@ -436,7 +457,7 @@ fn feed_several(
     decoder: &mut dyn Decoder,
     part: TextPart<'_>,
     mut ranges: Vec<Range<usize>>,
-    place: Place<'_>,
+    place: RecordPlace<'_>,
     out: &mut Batch,
 ) -> Vec<CountedValue> {
     let end = ranges.last().map_or(0, |range| range.end);
@@ -469,6 +490,6 @@ fn show_damaged(text: &str, damage: &Damage, out: &mut Batch) -> Fate {
     entry.push(BlockKind::raw(&what, body));
     out.push(Edit::Entry(Box::new(entry)));
     out.notice(Severity::Error, &what);
-    out.tally.note_fault(out.origin(), Text::clean(&what));
+    out.tally.record_fault(out.origin(), Text::clean(&what));
     Fate::Faulty
 }

@@ -260,7 +260,7 @@ impl Decoder for Detailing {
 mod tests {
     use super::{Detailing, STRING};
     use crate::formats::claude_stream::ClaudeStream;
-    use crate::formats::decoder::{Format, Place, feed};
+    use crate::formats::decoder::{Format, RecordPlace, feed};
     use crate::formats::pi::Pi;
     use crate::model::body::Tree;
     use crate::model::edit::Batch;
@@ -274,7 +274,12 @@ mod tests {
             origin: Origin::default(),
             bytes: record.as_bytes(),
         };
-        feed(&mut decoder, record, Place::Line, &mut Batch::default());
+        feed(
+            &mut decoder,
+            record,
+            RecordPlace::Line,
+            &mut Batch::default(),
+        );
         decoder.found
     }
 

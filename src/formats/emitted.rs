@@ -125,7 +125,7 @@ impl Emitted {
                 name,
                 label,
                 root,
-                same: _,
+                duplicate_of: _,
                 shares: _,
             } => {
                 [name, label]
@@ -144,7 +144,7 @@ impl Emitted {
                 }
                 self.some(call.as_ref());
             }
-            MetaEdit::Kept { compaction, first } => {
+            MetaEdit::FirstKept { compaction, first } => {
                 self.text(compaction);
                 self.text(first);
             }
@@ -200,7 +200,10 @@ impl Emitted {
     }
 
     fn state(&mut self, state: &ToolState) {
-        state.live().into_iter().for_each(|body| self.body(body));
+        state
+            .live_output()
+            .into_iter()
+            .for_each(|body| self.body(body));
         state
             .result()
             .into_iter()

@@ -1,6 +1,6 @@
 //! Builds transcripts from records in memory, for tests of formats.
 
-use super::decoder::{Format, Place, feed};
+use super::decoder::{Format, RecordPlace, feed};
 use crate::model::edit::{Batch, saturating_u32};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::transcript::Transcript;
@@ -8,7 +8,7 @@ use crate::model::transcript::Transcript;
 /// The transcript of files, each with the place of its records. The first file is the opened one.
 pub(crate) fn transcript<S: AsRef<str>>(
     format: &dyn Format,
-    files: &[(Place<'_>, &[S])],
+    files: &[(RecordPlace<'_>, &[S])],
 ) -> Transcript {
     let files: Vec<_> = files
         .iter()
@@ -20,7 +20,7 @@ pub(crate) fn transcript<S: AsRef<str>>(
 /// As [`transcript`], each file read in portions.
 pub(crate) fn in_portions<S: AsRef<str>>(
     format: &dyn Format,
-    files: &[(Place<'_>, Vec<&[S]>)],
+    files: &[(RecordPlace<'_>, Vec<&[S]>)],
 ) -> Transcript {
     let mut decoder = format.decoder(None);
     let mut out = Batch::default();
@@ -53,6 +53,6 @@ pub(crate) fn in_portions<S: AsRef<str>>(
     decoder.finish(&mut out);
     let mut transcript = Transcript::new();
     transcript.apply(out);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }

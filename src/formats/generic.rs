@@ -7,11 +7,11 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use super::decoder::{Decoder, Format, Input, Place, show_raw};
+use super::decoder::{Decoder, Format, Input, RecordPlace, show_raw};
 
 use super::definition::head::Head;
 use super::json::Json;
-use super::probe::{Confidence, Probe, Verdict};
+use super::probe::{Confidence, Probe, ProbeResult};
 use crate::model::body::Image;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Piece, Raw, Role};
@@ -58,9 +58,9 @@ impl Format for Generic {
         &HEAD
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         if !probe.children.is_empty() {
-            return Verdict::no("a folder of no known agent");
+            return ProbeResult::no("a folder of no known agent");
         }
         let is_document =
             probe.is_document && (probe.header.is_some() || !probe.elements.is_empty());
@@ -69,7 +69,7 @@ impl Format for Generic {
         } else {
             Shape::Lines
         };
-        Verdict::yes(Confidence::Maybe, shape, reason(probe))
+        ProbeResult::yes(Confidence::Maybe, shape, reason(probe))
     }
 
     fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
@@ -119,7 +119,7 @@ impl Decoder for GenericDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
-        if input.place == Place::Header {
+        if input.place == RecordPlace::Header {
             return header(input, out);
         }
         if let Some(text) = json.filled() {
@@ -288,7 +288,7 @@ mod tests {
     use std::path::Path;
 
     use super::Generic;
-    use crate::formats::decoder::{Format, Place, feed};
+    use crate::formats::decoder::{Format, RecordPlace, feed};
     use crate::formats::json::{Json, parse};
     use crate::formats::probe::{Confidence, Probe};
     use crate::model::edit::Batch;
@@ -309,13 +309,13 @@ mod tests {
                     origin,
                     bytes: line.as_bytes(),
                 },
-                Place::Line,
+                RecordPlace::Line,
                 &mut out,
             );
         }
         let mut transcript = Transcript::new();
         transcript.apply(out);
-        transcript.settle();
+        transcript.update_derived();
         transcript
     }
 

@@ -43,7 +43,7 @@ impl LinkedLane {
 }
 
 impl LaneLinker {
-    pub(crate) fn knows(&self, lane: &str) -> bool {
+    pub(crate) fn contains(&self, lane: &str) -> bool {
         self.lanes.contains_key(lane)
     }
 

@@ -54,7 +54,7 @@ use decoder::Format;
 use definition::read::Overlay;
 use definition::rule::Definition;
 use definition::{BUILT_IN, heads, read, sniff};
-use probe::{Confidence, Probe, Verdict};
+use probe::{Confidence, Probe, ProbeResult};
 use roots::Root;
 use tables::{Queries, Tables};
 
@@ -86,7 +86,7 @@ pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
     let data = data
         .map(|known| -> &dyn Format { known })
         .filter(|format| !is_replaced(*format));
-    own()
+    user_definitions()
         .map(|known| -> &dyn Format { known })
         .chain(decoders())
         .chain(data)
@@ -97,22 +97,24 @@ pub fn registry() -> impl Iterator<Item = &'static dyn Format> {
 /// file.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let data = BUILT_IN.iter().map(|(name, _)| *name);
-    let data = data.filter(|name| !own().any(|known| known.head.name == *name));
-    own()
+    let data = data.filter(|name| !user_definitions().any(|known| known.head.name == *name));
+    user_definitions()
         .map(|known| known.head.name)
         .chain(decoders().map(Format::name))
         .chain(data)
         .chain([generic::Generic.name()])
 }
 
-/// The definitions of the user.
-pub(crate) fn own() -> impl Iterator<Item = &'static &'static Definition> {
-    CHOICE.get().into_iter().flat_map(|choice| &choice.own)
+pub(crate) fn user_definitions() -> impl Iterator<Item = &'static &'static Definition> {
+    CHOICE
+        .get()
+        .into_iter()
+        .flat_map(|choice| &choice.definitions)
 }
 
 /// Whether the user has a definition of the same name.
 fn is_replaced(format: &dyn Format) -> bool {
-    own().any(|known| known.head.name == format.name())
+    user_definitions().any(|known| known.head.name == format.name())
 }
 
 /// The formats with a decoder in Rust, except for those that a definition of the user replaces.
@@ -135,7 +137,7 @@ pub(crate) fn roots(format: &dyn Format) -> impl Iterator<Item = &'static Root> 
 /// The commands with which the agent continues the session in the file or folder at `path`; none if
 /// the file is not a session of its own.
 pub(crate) fn resumes(format: &dyn Format, path: &Path) -> &'static [Resume] {
-    let is_session = format.named(path).is_some();
+    let is_session = format.session_name(path).is_some();
     if is_session {
         format.head().resumes(path)
     } else {
@@ -153,7 +155,7 @@ pub static DEFINITIONS: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
     let built_in = BUILT_IN
         .iter()
         .filter_map(|(_, text)| read::read(text, None).ok());
-    own()
+    user_definitions()
         .copied()
         .chain(built_in.map(|definition| &*Box::leak(Box::new(definition))))
         .collect()
@@ -166,7 +168,7 @@ pub(crate) static CHOICE: OnceLock<FormatChoice> = OnceLock::new();
 #[derive(Debug, Default)]
 pub struct FormatChoice {
     /// Definitions; among several with one name the first is used.
-    pub own: Vec<&'static Definition>,
+    pub definitions: Vec<&'static Definition>,
     /// Roots and kinds to add to other formats.
     pub overlays: Vec<&'static Overlay>,
     /// The name of the only format to try.
@@ -201,9 +203,9 @@ pub struct Detection {
     /// The format to read the file with.
     pub format: &'static dyn Format,
     /// Its verdict.
-    pub verdict: Verdict,
+    pub verdict: ProbeResult,
     /// The verdicts of all formats that were tried, in the order of the registry.
-    pub others: Vec<(&'static str, Verdict)>,
+    pub others: Vec<(&'static str, ProbeResult)>,
     /// Whether more of the file may change the result.
     pub(crate) is_provisional: bool,
     /// What the file is, if an agent wrote it but it is not a session.
@@ -221,9 +223,9 @@ pub enum DetectMode {
 
 /// Detects the format of a file by its content.
 pub fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
-    let mut verdicts: Vec<(&'static dyn Format, Verdict)> = Vec::new();
+    let mut verdicts: Vec<(&'static dyn Format, ProbeResult)> = Vec::new();
     for format in tried() {
-        let verdict = asked_for(format.sniff(probe), probe);
+        let verdict = force_only_format(format.sniff(probe), probe);
         let is_certain = verdict.confidence == Confidence::Certain;
         verdicts.push((format, verdict));
         if is_certain && mode == DetectMode::UntilCertain {
@@ -237,8 +239,8 @@ pub fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
         .iter()
         .map(|(format, verdict)| (format.name(), verdict.clone()))
         .collect();
-    let first_best = |a: &(usize, (&'static dyn Format, Verdict)),
-                      b: &(usize, (&'static dyn Format, Verdict))| {
+    let first_best = |a: &(usize, (&'static dyn Format, ProbeResult)),
+                      b: &(usize, (&'static dyn Format, ProbeResult))| {
         a.1.1.confidence.cmp(&b.1.1.confidence).then(b.0.cmp(&a.0))
     };
     let best = verdicts
@@ -246,7 +248,7 @@ pub fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
         .enumerate()
         .filter(|(_, (_, v))| v.confidence != Confidence::NeedMore)
         .max_by(first_best);
-    let (format, verdict): (&'static dyn Format, Verdict) = match best {
+    let (format, verdict): (&'static dyn Format, ProbeResult) = match best {
         Some((_, best)) => best,
         None => (&generic::Generic, generic::Generic.sniff(probe)),
     };
@@ -282,7 +284,7 @@ pub(crate) fn detect_text(text: &str, mode: DetectMode) -> Option<Detection> {
             if is_found {
                 verdict.clone()
             } else {
-                Verdict::no("a text that is no JSON")
+                ProbeResult::no("a text that is no JSON")
             },
         )
     };
@@ -301,7 +303,7 @@ pub(crate) fn detect_text(text: &str, mode: DetectMode) -> Option<Detection> {
 }
 
 /// Makes the only format to try read the file, whatever its verdict.
-fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
+fn force_only_format(verdict: ProbeResult, probe: &Probe<'_>) -> ProbeResult {
     let is_only = CHOICE.get().is_some_and(|choice| choice.only.is_some());
     if !is_only || verdict.confidence >= Confidence::Maybe || !probe.children.is_empty() {
         return verdict;
@@ -316,7 +318,7 @@ fn asked_for(verdict: Verdict, probe: &Probe<'_>) -> Verdict {
     } else {
         format!(", though: {}", verdict.reason)
     };
-    Verdict::yes(
+    ProbeResult::yes(
         Confidence::Maybe,
         shape,
         format!("it was asked for{reason}"),
@@ -330,8 +332,8 @@ pub(crate) fn detect_database(tables: &Tables, mode: DetectMode) -> Option<(Dete
     for format in tried() {
         let queries = format.queries(tables);
         let verdict = queries.as_ref().map_or_else(
-            || Verdict::no("other tables"),
-            |queries| Verdict::yes(Confidence::Certain, Shape::Rows, queries.reason.as_str()),
+            || ProbeResult::no("other tables"),
+            |queries| ProbeResult::yes(Confidence::Certain, Shape::Rows, queries.reason.as_str()),
         );
         others.push((format.name(), verdict.clone()));
         if let (None, Some(queries)) = (&found, queries) {

@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 use self::children::Children;
 use self::index::SessionIndex;
 use self::name::FileName;
-use super::decoder::{BESIDE, Decoder, Format, Input, Place};
+use super::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
 use super::pi::session::SessionDecoder;
 use super::pi::{Container, container};
-use super::probe::{Confidence, Probe, Verdict};
+use super::probe::{Confidence, Probe, ProbeResult};
 use super::roots::{FileRole, ListedSession, Pattern, SessionName};
 use super::tables::{Queries, Tables};
 use super::zeros::ZeroCosts;
@@ -45,32 +45,32 @@ impl Format for Openclaw {
         Box::new(ZeroCosts::new(OpenclawDecoder::new(path)))
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
-        if let Some(verdict) = sniff_file_beside(probe) {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
+        if let Some(verdict) = sniff_companion(probe) {
             return verdict;
         }
         if let Some(container) = container(probe.lines) {
             return sniff_container(container, probe);
         }
         if probe.is_document || probe.lines.is_empty() {
-            return Verdict::no("no lines of messages");
+            return ProbeResult::no("no lines of messages");
         }
         if let Some(reason) = trajectory::sniff(probe) {
-            return Verdict::yes(Confidence::Certain, Shape::Lines, reason);
+            return ProbeResult::yes(Confidence::Certain, Shape::Lines, reason);
         }
         if let Some(reason) = turn::sniff(probe.lines) {
-            return Verdict::yes(Confidence::Likely, Shape::Lines, reason);
+            return ProbeResult::yes(Confidence::Likely, Shape::Lines, reason);
         }
         if let Some((confidence, reason)) = wire::frame::sniff(probe.lines, is_message) {
-            return Verdict::yes(confidence, Shape::Lines, reason);
+            return ProbeResult::yes(confidence, Shape::Lines, reason);
         }
         if let Some(reason) = turn::sniff_plain(probe.lines) {
-            return Verdict::yes(Confidence::Maybe, Shape::Lines, reason);
+            return ProbeResult::yes(Confidence::Maybe, Shape::Lines, reason);
         }
-        Verdict::no("no session header and no messages of OpenClaw")
+        ProbeResult::no("no session header and no messages of OpenClaw")
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -107,9 +107,9 @@ fn is_message(line: &Json<'_>) -> bool {
         || line.at(&["message", "role"]).str().is_some()
 }
 
-fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
+fn sniff_container(container: Container, probe: &Probe<'_>) -> ProbeResult {
     if let Some(mark) = marks::find(probe) {
-        return Verdict::yes(
+        return ProbeResult::yes(
             Confidence::Certain,
             Shape::Lines,
             format!("pi's container with {mark}"),
@@ -117,24 +117,24 @@ fn sniff_container(container: Container, probe: &Probe<'_>) -> Verdict {
     }
     let may_follow =
         container == Container::Session && probe.lines.len() < LINES_TO_JUDGE && probe.is_whole;
-    Verdict {
+    ProbeResult {
         confidence: if may_follow {
             Confidence::NeedMore
         } else {
             Confidence::No
         },
-        ..Verdict::no("pi's container without a mark of OpenClaw")
+        ..ProbeResult::no("pi's container without a mark of OpenClaw")
     }
 }
 
 /// Detects the index of sessions, and the lock of a running session.
-fn sniff_file_beside(probe: &Probe<'_>) -> Option<Verdict> {
+fn sniff_companion(probe: &Probe<'_>) -> Option<ProbeResult> {
     let root = probe.header.or(match probe.lines {
         [only] => Some(only),
         _ => None,
     })?;
     if index::is_index(root) {
-        return Some(Verdict::yes(
+        return Some(ProbeResult::yes(
             Confidence::Certain,
             Shape::Document,
             "OpenClaw's index of sessions",
@@ -146,7 +146,7 @@ fn sniff_file_beside(probe: &Probe<'_>) -> Option<Verdict> {
             .extension()
             .is_some_and(|extension| extension == "lock");
     is_lock.then(|| {
-        Verdict::yes(
+        ProbeResult::yes(
             Confidence::Likely,
             Shape::Document,
             "the lock of a running session",
@@ -181,7 +181,7 @@ impl FileFacts {
         name.facts().into_iter().for_each(|fact| out.meta(fact));
     }
 
-    fn see(&mut self, json: &Json<'_>, out: &mut Batch) {
+    fn update(&mut self, json: &Json<'_>, out: &mut Batch) {
         self.has_model |= json.at(&["message", "model"]).filled().is_some();
         if let (Some("session"), Some(id)) = (json.get("type").str(), json.get("id").filled()) {
             id.clone_into(&mut self.id);
@@ -195,7 +195,7 @@ impl FileFacts {
             .path
             .as_deref()
             .and_then(FileName::of)
-            .map(|name| name.live());
+            .map(|name| name.live_name());
         let Some(known) = self.index.of_file(&live.unwrap_or_default(), &self.id) else {
             return;
         };
@@ -229,10 +229,10 @@ impl OpenclawDecoder {
     }
 
     /// Decodes a small file. It is not a record of the session unless it was opened itself.
-    fn beside(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
+    fn decode_companion(&mut self, path: &Path, input: Input<'_>, out: &mut Batch) -> Fate {
         let is_opened = self.facts.path.as_deref().is_none_or(|own| own == path);
         if is_opened {
-            return self.own(input, out);
+            return self.decode_record(input, out);
         }
         if index::is_index(input.json) {
             self.facts.index.read(input.json);
@@ -244,14 +244,14 @@ impl OpenclawDecoder {
         BESIDE
     }
 
-    fn own(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
+    fn decode_record(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         let is_index = index::is_index(json);
         let is_lock = is_lock(json) && !json.has("type");
         let is_frame =
             !is_index && !is_lock && !trajectory::is_record(json) && wire::is_frame(json);
         if !is_frame {
-            self.wire.give_out(out);
+            self.wire.flush(out);
         }
         // Held edits precede the line, unless the line continues them.
         if is_index || is_lock || is_frame || trajectory::is_record(json) || turn::is_turn(json) {
@@ -273,8 +273,9 @@ impl OpenclawDecoder {
             return self.turns.decode(json, out);
         }
         let fate = answer::decode(&mut self.session, input, out);
-        self.facts.see(json, out);
-        self.children.see(json, None, &self.facts.index, out);
+        self.facts.update(json, out);
+        self.children
+            .find_starts(json, None, &self.facts.index, out);
         fate
     }
 }
@@ -287,8 +288,8 @@ impl Decoder for OpenclawDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         self.facts.announce(out);
         match input.place {
-            Place::File(path) => self.beside(path, input, out),
-            Place::CompanionLine(path) => {
+            RecordPlace::File(path) => self.decode_companion(path, input, out),
+            RecordPlace::CompanionLine(path) => {
                 let id = FileName::of(path)
                     .map(|name| name.session)
                     .unwrap_or_default();
@@ -306,16 +307,16 @@ impl Decoder for OpenclawDecoder {
                     out,
                 )
             }
-            Place::Line
-            | Place::Header
-            | Place::Element
-            | Place::Row(_)
-            | Place::Text(_)
-            | Place::Passage => self.own(input, out),
+            RecordPlace::Line
+            | RecordPlace::Header
+            | RecordPlace::Element
+            | RecordPlace::Row(_)
+            | RecordPlace::Text(_)
+            | RecordPlace::Passage => self.decode_record(input, out),
         }
     }
 
-    fn lost(&mut self, path: &Path, out: &mut Batch) {
+    fn file_deleted(&mut self, path: &Path, out: &mut Batch) {
         if path
             .extension()
             .is_some_and(|extension| extension == "lock")
@@ -326,7 +327,7 @@ impl Decoder for OpenclawDecoder {
 
     fn finish(&mut self, out: &mut Batch) {
         self.facts.announce(out);
-        self.wire.give_out(out);
+        self.wire.flush(out);
         self.session.finish(out);
         self.children
             .finish(self.facts.path.as_deref().is_some_and(has_neighbours), out);

@@ -23,9 +23,9 @@ pub mod usage;
 
 use std::path::Path;
 
-use super::decoder::{Decoder, Format, Input, Place};
+use super::decoder::{Decoder, Format, Input, RecordPlace};
 
-use super::probe::{Confidence, Probe, Verdict};
+use super::probe::{Confidence, Probe, ProbeResult};
 
 use super::definition::head::Head;
 use super::definition::heads::head;
@@ -42,7 +42,7 @@ pub(crate) struct Pi;
 impl Format for Pi {
     head!("pi");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         // Late builds of version 4 may write each line as an array of records.
         let elements = if probe.lines.is_empty() {
             probe.elements
@@ -52,10 +52,10 @@ impl Format for Pi {
         let harness =
             (container(elements) == Some(Container::Harness)).then_some(Container::Harness);
         let Some(container) = container(probe.lines).or(harness) else {
-            return Verdict::no("no session header and no linked messages");
+            return ProbeResult::no("no session header and no linked messages");
         };
         if let Some(mark) = marks::find(probe) {
-            return Verdict::no(&format!("OpenClaw's: {mark}"));
+            return ProbeResult::no(&format!("OpenClaw's: {mark}"));
         }
         let confidence = match container {
             Container::Headless => Confidence::Likely,
@@ -71,7 +71,7 @@ impl Format for Pi {
                 // Early headers have no version.
                 format!(", version {}", line.get("version").count().unwrap_or(1))
             });
-        Verdict::yes(
+        ProbeResult::yes(
             confidence,
             Shape::Lines,
             format!("{}{}", container.reason(), version.unwrap_or_default()),
@@ -93,7 +93,7 @@ impl Format for Pi {
         }
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 }
@@ -111,12 +111,12 @@ impl Decoder for PiDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Self { session, runs } = self;
-        if let Place::CompanionLine(path) = input.place {
+        if let RecordPlace::CompanionLine(path) = input.place {
             return runs.decode(path, input, |line| session.has(line), out);
         }
         let from = out.edits.len();
         let fate = session.decode(input, out);
-        runs.see(input.json, None, from, out);
+        runs.find_runs(input.json, None, from, out);
         fate
     }
 

@@ -44,7 +44,7 @@ impl<'a> Probe<'a> {
 
 /// The result of detection by one format.
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub struct ProbeResult {
     /// How certain the format is.
     pub confidence: Confidence,
     /// The reason, as a sentence for the reader without a full stop.
@@ -95,7 +95,7 @@ impl Confidence {
     }
 }
 
-impl Verdict {
+impl ProbeResult {
     /// The verdict that a file is not of this format.
     pub(crate) fn no(reason: &str) -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! of the kind is fed to the decoder, and if it is not reported as unknown, the lists are not
 //! consulted for it.
 
-use super::decoder::{Format, Place, feed};
+use super::decoder::{Format, RecordPlace, feed};
 use super::definition::kinds::{KindClass, Kinds};
 use super::definition::read::Overlay;
 use super::unknown::NamedKind;
@@ -21,7 +21,7 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
     let all = known.with(&overlay.kinds);
     for (class, name, place) in &overlay.named {
         let same = known.get(class, name).zip(overlay.kinds.get(class, name));
-        let what = if is_taken(format, &all, class, name) {
+        let what = if is_built_in(format, &all, class, name) {
             format!("`{name}` is read before any list is looked into, which changes nothing")
         } else if same.is_some_and(|(known, own)| known.same(own)) {
             format!("`{name}` is so without this file")
@@ -44,7 +44,7 @@ pub(crate) fn remarks(overlay: &Overlay, format: &dyn Format, known: &Kinds) -> 
 
 /// Whether a format decodes a kind without looking up its name. `false` if that cannot be tested
 /// for its class.
-fn is_taken(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
+fn is_built_in(format: &dyn Format, all: &Kinds, class: &str, name: &str) -> bool {
     let Some(class) = all.class(class) else {
         return false;
     };
@@ -73,7 +73,7 @@ fn is_looked_up(format: &dyn Format, class: &KindClass, name: &str) -> bool {
             origin,
             bytes: record.as_bytes(),
         },
-        Place::Line,
+        RecordPlace::Line,
         &mut out,
     );
     decoder.finish(&mut out);

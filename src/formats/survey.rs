@@ -305,7 +305,7 @@ fn segment(key: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{SharedSurvey, Surveyed};
-    use crate::formats::decoder::{Decoder, Format, Place, feed};
+    use crate::formats::decoder::{Decoder, Format, RecordPlace, feed};
     use crate::formats::pi::Pi;
     use crate::model::edit::{Batch, Edit};
     use crate::model::record::{Origin, Record};
@@ -330,7 +330,7 @@ mod tests {
         feed(
             &mut decoder as &mut dyn Decoder,
             record,
-            Place::Line,
+            RecordPlace::Line,
             &mut out,
         );
         let coverage = sums.lock().unwrap().finish();
@@ -346,7 +346,7 @@ mod tests {
                 .blocks
                 .iter()
                 .flat_map(|block| block.kind.bodies())
-                .all(crate::model::body::Body::is_away),
+                .all(crate::model::body::Body::is_on_disk),
             _ => true,
         };
         assert!(out.edits.iter().all(is_away), "bodies stay on disk");

@@ -173,7 +173,7 @@ pub(crate) fn headline(kind: ToolKind, input: &Json<'_>) -> Text {
 }
 
 /// Whether an input is the text of a truncated object, because the model was cut off.
-pub(crate) fn breaks_off(input: &Json<'_>) -> bool {
+pub(crate) fn is_truncated(input: &Json<'_>) -> bool {
     input.str().is_some_and(is_unfinished)
 }
 

@@ -108,13 +108,18 @@ pub(crate) fn record(kind: NamedKind<'_>, json: &Json<'_>, entry: Entry, out: &m
 }
 
 /// Shows a record that the agent marks as outside the conversation.
-pub(crate) fn apart(kind: NamedKind<'_>, json: &Json<'_>, entry: Entry, out: &mut Batch) -> Fate {
+pub(crate) fn show_outside(
+    kind: NamedKind<'_>,
+    json: &Json<'_>,
+    entry: Entry,
+    out: &mut Batch,
+) -> Fate {
     show(kind, json, |_| Judged::Trace, entry, out)
 }
 
 /// Makes a block of a part of a message.
 pub(crate) fn block(kind: NamedKind<'_>, json: &Json<'_>, out: &mut Batch) -> BlockKind {
-    match kind.known(out) {
+    match kind.rule(out) {
         Some(known) => {
             known.emit(kind.0, json, out);
             // Only its text is shown, or the named object: the model was sent no more.
@@ -139,7 +144,7 @@ fn show(
     mut entry: Entry,
     out: &mut Batch,
 ) -> Fate {
-    let block = match kind.known(out) {
+    let block = match kind.rule(out) {
         Some(KindRule::Passed(reason)) => return Fate::Passed(reason),
         Some(known @ KindRule::State(_)) => {
             known.emit(kind.0, json, out);
@@ -201,7 +206,7 @@ pub(crate) fn kinds(out: &Batch) -> &'static Kinds {
 
 impl NamedKind<'_> {
     /// The rule for the kind in the format's definition or in an overlay.
-    pub(crate) fn known(self, out: &Batch) -> Option<&'static KindRule> {
+    pub(crate) fn rule(self, out: &Batch) -> Option<&'static KindRule> {
         kinds(out).get(self.0, self.1).filter(|_| !out.is_nameless)
     }
 
@@ -246,13 +251,13 @@ fn carries(json: &Json<'_>, depth: u8) -> bool {
         wrapped.chain(listed).any(|inner| carries(inner, depth + 1))
     };
     json.get("role").filled().is_some()
-        || is_spent(json)
+        || has_usage(json)
         || is_call(json)
         || is_result(json)
         || within()
 }
 
-fn is_spent(json: &Json<'_>) -> bool {
+fn has_usage(json: &Json<'_>) -> bool {
     let counts = |usage: &Json<'_>| {
         let numbers = usage.members().iter().map(|(_, value)| value);
         let nested = numbers
@@ -304,7 +309,7 @@ pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>>
     match json {
         Json::Str(_) => json
             .filled()
-            .filter(|text| is_said(text))
+            .filter(|text| is_prose(text))
             .map(Cow::Borrowed),
         Json::Array(items) => {
             let mut texts = items
@@ -332,7 +337,7 @@ pub(crate) fn text_of<'j>(json: &'j Json<'_>, depth: u8) -> Option<Cow<'j, str>>
 }
 
 /// Whether a string is text, not data, an id or a number.
-fn is_said(text: &str) -> bool {
+fn is_prose(text: &str) -> bool {
     let text = text.trim();
     let is_data = text.starts_with("data:") || super::details::is_opaque(text);
     let is_code = !text.contains(char::is_whitespace)

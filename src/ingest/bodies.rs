@@ -8,9 +8,9 @@ const RECENT: u64 = 2 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bodies {
     /// None.
-    Away,
+    OnDisk,
     /// All.
-    Kept,
+    InMemory,
     /// Those at the end of long files, and all of shorter ones: for the viewer, which also waits
     /// for incomplete lines.
     Recent,
@@ -23,10 +23,10 @@ impl Bodies {
     }
 
     /// Whether the bodies of a record at an offset stay on disk.
-    pub(crate) fn away_at(self, at: u64, len: u64) -> bool {
+    pub(crate) fn is_away_at(self, at: u64, len: u64) -> bool {
         match self {
-            Self::Away => true,
-            Self::Kept => false,
+            Self::OnDisk => true,
+            Self::InMemory => false,
             Self::Recent => len > LONG && at + RECENT < len,
         }
     }

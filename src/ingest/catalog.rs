@@ -11,7 +11,7 @@ use crate::formats::tables::{DatabaseTable, Queries, Tables, describe, is_aside,
 use crate::formats::{DetectMode, Detection, detect_database};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::rows::{Cell, Database, Failure};
+use crate::source::rows::{Database, DatabaseFailure, SqlValue};
 
 /// Limit of the sessions whose messages are counted.
 const COUNTED: usize = 200;
@@ -32,7 +32,7 @@ pub(crate) fn plan(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts)
         Some(name) => find(&heads, name).map_err(|what| refusal(path, &what))?,
         None => newest(&heads).ok_or_else(|| refusal(path, "no session in this database"))?,
     };
-    if let Ok(None) = database.value(&queries.named, &[Cell::from(head.id.as_str())]) {
+    if let Ok(None) = database.value(&queries.named, &[SqlValue::from(head.id.as_str())]) {
         let what = format!(
             "the id of session {} is no text, so its rows cannot be asked for",
             head.id
@@ -51,7 +51,7 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
     let mut heads = heads(&database, &queries).map_err(|why| why.of(path))?;
     for head in heads.iter_mut().take(COUNTED) {
         let count = database
-            .value(&queries.count, &[Cell::from(head.id.as_str())])
+            .value(&queries.count, &[SqlValue::from(head.id.as_str())])
             .ok()
             .flatten();
         head.messages = count
@@ -64,7 +64,7 @@ pub fn sessions(path: &Path) -> Result<Vec<SessionHead>, OpenError> {
 /// Why the sessions of a database cannot be listed.
 pub(crate) enum Unlisted {
     /// It cannot be read at the moment, for this reason.
-    Unreadable(Failure),
+    Unreadable(DatabaseFailure),
     /// It is at the path of this agent's database, but its tables are unknown: what it is, as a
     /// phrase.
     Unknown(String),
@@ -114,7 +114,7 @@ impl Unlisted {
 pub(crate) fn queries(
     database: &Database,
     format: &dyn Format,
-) -> Result<Option<Queries>, Failure> {
+) -> Result<Option<Queries>, DatabaseFailure> {
     Ok(format.queries(&tables(database)?))
 }
 
@@ -136,7 +136,7 @@ fn detect(
 }
 
 /// The tables of a database.
-pub(crate) fn tables(database: &Database) -> Result<Tables, Failure> {
+pub(crate) fn tables(database: &Database) -> Result<Tables, DatabaseFailure> {
     let tables = database
         .tables()?
         .into_iter()
@@ -153,7 +153,7 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Unl
         let mut text = || {
             cells
                 .next()
-                .and_then(Cell::text)
+                .and_then(SqlValue::text)
                 .filter(|text| !text.is_empty())
         };
         let (Some(id), key, title) = (text(), text(), text()) else {
@@ -161,12 +161,12 @@ fn heads(database: &Database, queries: &Queries) -> Result<Vec<SessionHead>, Unl
         };
         let updated = row
             .get(3)
-            .and_then(Cell::int)
+            .and_then(SqlValue::int)
             .filter(|ms| *ms > 0)
             .map(Timestamp);
         let parent = row
             .get(4)
-            .and_then(Cell::text)
+            .and_then(SqlValue::text)
             .filter(|text| !text.is_empty());
         let title = title.map(|title| Text::clean(&title));
         let head = SessionHead {
@@ -291,7 +291,7 @@ mod tests {
         SessionHead {
             key: key.map(own),
             parent: parent.map(own),
-            ..SessionHead::named(own(id))
+            ..SessionHead::with_id(own(id))
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
-use super::files::Files;
+use super::files::FileTable;
 use super::plan::Plan;
 use super::preview::show_end;
 use super::reader::{PollResult, SessionReader};
@@ -19,7 +19,7 @@ use crate::source::watch::Hints;
 /// A session that is followed.
 pub(crate) struct FollowedSession<'f> {
     plan: Plan,
-    files: Files,
+    files: FileTable,
     databases: Databases,
     outlet: Outlet<'f>,
     reader: Option<SessionReader<'f>>,
@@ -37,15 +37,15 @@ pub(crate) struct FollowedSession<'f> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FollowResult {
     /// Whether anything changed.
-    pub(crate) is_news: bool,
+    pub(crate) has_changed: bool,
     /// Whether everything is read again, so that the watched paths may have changed.
     pub(crate) is_anew: bool,
 }
 
 impl<'f> FollowedSession<'f> {
     /// Starts with nothing read.
-    pub(crate) fn begin(plan: Plan, files: Files, outlet: Outlet<'f>) -> Self {
-        plan.say_opened(outlet);
+    pub(crate) fn begin(plan: Plan, files: FileTable, outlet: Outlet<'f>) -> Self {
+        plan.send_opened(outlet);
         Self {
             plan,
             files,
@@ -99,7 +99,7 @@ impl<'f> FollowedSession<'f> {
     }
 
     /// Whether the receiver still accepts events.
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_receiver(&self) -> bool {
         self.reader
             .as_ref()
             .is_none_or(|reader| reader.emitter.is_open())
@@ -116,7 +116,7 @@ impl<'f> FollowedSession<'f> {
     }
 
     /// Sends the end of a long session before the whole is read: `window` bytes of a line file.
-    pub(crate) fn show_end(&self, window: u64) {
+    pub(crate) fn send_preview(&self, window: u64) {
         if !self.is_caught_up {
             show_end(&self.plan, &self.files, self.outlet, window);
         }
@@ -128,7 +128,7 @@ impl<'f> FollowedSession<'f> {
         self.has_more = self
             .reader
             .as_mut()
-            .is_some_and(|reader| read_on(reader, slice));
+            .is_some_and(|reader| read_for(reader, slice));
         if !self.has_more {
             self.emit_state();
         }
@@ -150,8 +150,8 @@ impl<'f> FollowedSession<'f> {
     }
 
     /// Frees the read buffer while there is nothing to read.
-    pub(crate) fn let_go(&mut self) {
-        self.reader.iter_mut().for_each(SessionReader::let_go);
+    pub(crate) fn free_buffer(&mut self) {
+        self.reader.iter_mut().for_each(SessionReader::free_buffer);
     }
 
     /// Reports that everything is read, and whether it was read again.
@@ -179,15 +179,15 @@ impl<'f> FollowedSession<'f> {
         let seen = reader.poll(hints, now);
         self.has_more |= reader.has_more() || reader.is_overdue(now);
         let has_links = !seen.links.is_empty();
-        let is_anew = self.take_in(seen);
+        let is_anew = self.apply_poll(seen);
         FollowResult {
-            is_news: has_links || self.has_more,
+            has_changed: has_links || self.has_more,
             is_anew,
         }
     }
 
     /// Applies the result of a poll. Returns whether everything is read again.
-    fn take_in(&mut self, seen: PollResult) -> bool {
+    fn apply_poll(&mut self, seen: PollResult) -> bool {
         for link in seen.links {
             (self.outlet)(Feed::Link(link));
         }
@@ -198,7 +198,7 @@ impl<'f> FollowedSession<'f> {
         let has_grown = std::mem::take(&mut self.may_have_grown) || seen.has_grown;
         let is_clear = !(self.plan.is_provisional && has_grown);
         let next = if is_anew || !is_clear {
-            self.plan.again()
+            self.plan.detect_again()
         } else {
             None
         };
@@ -218,11 +218,11 @@ impl<'f> FollowedSession<'f> {
 }
 
 /// Reads for the given time. Returns whether there is more to read.
-fn read_on(reader: &mut SessionReader<'_>, slice: Duration) -> bool {
+fn read_for(reader: &mut SessionReader<'_>, slice: Duration) -> bool {
     let begun = Instant::now();
     loop {
         let now = Instant::now();
-        if !reader.step(now) && !reader.rest(now, false) {
+        if !reader.step(now) && !reader.finish_reading(now, false) {
             return false;
         }
         if begun.elapsed() >= slice || !reader.emitter.is_open() {

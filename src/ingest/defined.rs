@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use crate::formats::definition::mistakes::Mistake;
+use crate::formats::definition::mistakes::DefinitionMistake;
 use crate::formats::definition::read::{Base, Overlay, is_overlay, overlay, read};
 use crate::formats::definition::rule::{Definition, RecordRule};
 use crate::formats::definition::{self, heads};
@@ -38,7 +38,7 @@ pub struct FormatInfo {
 
 /// Registers the user's definitions, each with its file, before any format is used; `only` is the
 /// one format to try. Returns the errors, a sentence each; other definitions still count.
-pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<String> {
+pub(crate) fn register(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<String> {
     let mut complaints = Vec::new();
     // Overlays extend formats, which are not used before all definitions are read.
     let (added, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|(_, text)| is_overlay(text));
@@ -47,11 +47,11 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
     for (path, text) in added {
         match overlay_of(&path, &text, &definitions) {
             Ok(overlay) => overlays.push(Box::leak(Box::new(overlay))),
-            Err(mistakes) => complaints.extend(first(&path, mistakes)),
+            Err(mistakes) => complaints.extend(limited(&path, mistakes)),
         }
     }
     choose(FormatChoice {
-        own: definitions,
+        definitions,
         overlays,
         only,
     });
@@ -61,7 +61,7 @@ pub(crate) fn take(own: Vec<(PathBuf, String)>, only: Option<String>) -> Vec<Str
 /// Limit of the errors of a definition that each command reports.
 const MISTAKES: usize = 8;
 
-fn first(path: &Path, mut mistakes: Vec<String>) -> Vec<String> {
+fn limited(path: &Path, mut mistakes: Vec<String>) -> Vec<String> {
     if mistakes.len() > MISTAKES {
         mistakes.truncate(MISTAKES);
         mistakes.push(format!(
@@ -95,13 +95,13 @@ fn definitions(
                 complaints.extend((only != Some(definition.head.name)).then_some(what));
             }
             Ok(definition) => definitions.push(Box::leak(Box::new(definition))),
-            Err(mistakes) => complaints.extend(first(path, complaints_of(path, mistakes))),
+            Err(mistakes) => complaints.extend(limited(path, complaints_of(path, mistakes))),
         }
     }
     definitions
 }
 
-fn complaints_of(path: &Path, mistakes: Vec<Mistake>) -> Vec<String> {
+fn complaints_of(path: &Path, mistakes: Vec<DefinitionMistake>) -> Vec<String> {
     mistakes
         .into_iter()
         .map(|mistake| format!("{}:{mistake}", path.display()))
@@ -160,7 +160,7 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
     if !is_overlay(text) {
         return Ok((name_of(path, text, &[])?, Vec::new()));
     }
-    let own: Vec<_> = formats::own().copied().collect();
+    let own: Vec<_> = formats::user_definitions().copied().collect();
     let overlay = overlay_of(path, text, &own)?;
     let format = named(overlay.extends);
     let remarks =
@@ -177,7 +177,7 @@ pub(crate) fn judge(path: &Path, text: &str) -> Result<(&'static str, Vec<String
 }
 
 /// The files that extend a format.
-pub(crate) fn added_by(format: &str) -> impl Iterator<Item = &'static Path> {
+pub(crate) fn overlay_files(format: &str) -> impl Iterator<Item = &'static Path> {
     heads::overlays(format).map(|overlay| overlay.file.as_path())
 }
 
@@ -236,8 +236,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// Whether there is a format with this name.
-pub(crate) fn is_known(name: &str) -> bool {
+pub(crate) fn exists(name: &str) -> bool {
     named(name).is_some()
 }
 
@@ -267,7 +266,7 @@ pub(crate) fn is_replaced(name: &str) -> bool {
 }
 
 /// Information about all formats.
-pub(crate) fn known(environment: &Environment) -> Vec<FormatInfo> {
+pub(crate) fn format_infos(environment: &Environment) -> Vec<FormatInfo> {
     let place = |pattern: &Pattern| environment.shortened(&pattern.0);
     registry()
         .map(|format| {

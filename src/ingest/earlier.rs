@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crossbeam_channel::Receiver;
 
-use super::files::Files;
+use super::files::FileTable;
 use super::plan::{files_of, read_head};
 use crate::formats::decoder::Format;
 use crate::formats::definition::head::EarlierPart;
@@ -32,7 +32,7 @@ pub(crate) struct FilePart {
 
 /// The parts before the file at `path`. Each is identified by its last record, because several
 /// files may have a matching name.
-pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<FilePart> {
+pub(crate) fn parts(format: &dyn Format, path: &Path, files: &FileTable) -> Vec<FilePart> {
     let mut parts = Vec::new();
     let mut known = HashSet::from([path.to_owned()]);
     let mut next = path.to_owned();
@@ -43,7 +43,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<File
             .into_iter()
             .filter(|name| !known.contains(name));
         let Some(found) =
-            names.find(|name| ends_well(name, format, &earlier, files).unwrap_or(false))
+            names.find(|name| ends_with_record(name, format, &earlier, files).unwrap_or(false))
         else {
             break;
         };
@@ -62,7 +62,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &Files) -> Vec<File
 pub(crate) fn originals(
     format: &dyn Format,
     path: &Path,
-    files: &Files,
+    files: &FileTable,
     learn: &mut dyn FnMut(&[u8]),
 ) {
     let continued = format.head().continued.as_ref();
@@ -83,7 +83,7 @@ pub(crate) fn originals(
 }
 
 /// Reads the first bytes of the text in a file beside the session.
-pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<StreamPiece> {
+pub(crate) fn read(path: &Path, bytes: u64, files: &FileTable) -> Receiver<StreamPiece> {
     let (path, files) = (path.to_owned(), files.clone());
     start(
         move || Ok(Box::new(open(&path, &files)?.take(bytes))),
@@ -94,13 +94,16 @@ pub(crate) fn read(path: &Path, bytes: u64, files: &Files) -> Receiver<StreamPie
 /// The file in which a session began that continues in the one at `path`, which begins with `head`:
 /// found by names alone, which contain timestamps. That file may itself continue another one.
 pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Option<PathBuf> {
-    let own = format.named(path)?.id;
+    let own = format.session_name(path)?.id;
     let mut known = HashSet::from([path.to_owned()]);
     let mut earlier = before_in(format, head);
     let mut first: Option<PathBuf> = None;
     while let Some(part) = earlier.filter(|_| known.len() < MOST) {
         let is_before = |name: &PathBuf| {
-            !known.contains(name) && format.named(name).is_some_and(|named| named.id == own)
+            !known.contains(name)
+                && format
+                    .session_name(name)
+                    .is_some_and(|named| named.id == own)
         };
         let path = first.as_deref().unwrap_or(path);
         let names = files_of(&format.files(path, FileRole::Earlier(&part.id)));
@@ -126,11 +129,11 @@ fn before_in(format: &dyn Format, head: &[u8]) -> Option<EarlierPart> {
 }
 
 /// Whether a part of a file ends with the expected record.
-fn ends_well(
+fn ends_with_record(
     path: &Path,
     format: &dyn Format,
     earlier: &EarlierPart,
-    files: &Files,
+    files: &FileTable,
 ) -> io::Result<bool> {
     let mut text = open(path, files)?;
     let skipped = earlier.bytes.saturating_sub(LAST);
@@ -149,7 +152,7 @@ fn ends_well(
 }
 
 /// The text of a file beside the session, decompressed if necessary.
-fn open(path: &Path, files: &Files) -> io::Result<Box<dyn Read>> {
+fn open(path: &Path, files: &FileTable) -> io::Result<Box<dyn Read>> {
     packed::text_of(files.fence_of(path).open(path)?)
 }
 

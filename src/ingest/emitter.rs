@@ -6,10 +6,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::formats::decoder::{Decoder, Place, feed, feed_read};
+use crate::formats::decoder::{Decoder, RecordPlace, feed, feed_read};
 use crate::formats::json::Json;
 use crate::model::body::Body;
-use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Severity, Stage};
+use crate::model::edit::{Batch, BatchMode, Edit, Feed, MetaEdit, Severity, Stage};
 use crate::model::entry::rewording;
 use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::record::{FileId, Origin, Record};
@@ -118,17 +118,17 @@ impl<'o> Emitter<'o> {
     }
 
     /// Deducts bytes from the memory limit.
-    pub(crate) fn spend(&mut self, bytes: u64) {
+    pub(crate) fn deduct(&mut self, bytes: u64) {
         if let Some((_, left)) = &mut self.budget {
             *left = left.saturating_sub(bytes);
         }
     }
 
     /// Like [`Self::spend`], for the memory of a record; `before` is the number of records before it.
-    fn spend_record(&mut self, bytes: &[u8], before: u64) {
+    fn deduct_record(&mut self, bytes: &[u8], before: u64) {
         let records = self.batch.tally.records().saturating_sub(before);
         if records > 0 && self.budget.is_some() {
-            self.spend(
+            self.deduct(
                 records
                     .saturating_mul(A_RECORD)
                     .saturating_add(weight(bytes)),
@@ -165,7 +165,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// Sets whether the bodies of the next records stay on disk.
-    pub(crate) fn leave_bodies(&mut self, stubs_only: bool) {
+    pub(crate) fn set_stubs_only(&mut self, stubs_only: bool) {
         self.batch.stubs_only = stubs_only;
     }
 
@@ -175,18 +175,23 @@ impl<'o> Emitter<'o> {
     }
 
     /// Decodes and emits a record.
-    pub(crate) fn emit(&mut self, record: Record<'_>, place: Place<'_>) {
+    pub(crate) fn emit(&mut self, record: Record<'_>, place: RecordPlace<'_>) {
         if self.is_full() {
             return;
         }
         let before = self.batch.tally.records();
         feed(&mut *self.decoder, record, place, &mut self.batch);
-        self.spend_record(record.bytes, before);
+        self.deduct_record(record.bytes, before);
         self.flush_if_full();
     }
 
     /// Like [`Self::emit`], for a record that is parsed already.
-    pub(crate) fn emit_read(&mut self, record: Record<'_>, value: &Json<'_>, place: Place<'_>) {
+    pub(crate) fn emit_read(
+        &mut self,
+        record: Record<'_>,
+        value: &Json<'_>,
+        place: RecordPlace<'_>,
+    ) {
         feed_read(
             &mut *self.decoder,
             record,
@@ -198,7 +203,7 @@ impl<'o> Emitter<'o> {
     }
 
     /// Emits a record that may be sent again in another form. Returns its tally, to be taken back.
-    pub(crate) fn emit_apart(&mut self, record: Record<'_>, place: Place<'_>) -> Tally {
+    pub(crate) fn emit_provisional(&mut self, record: Record<'_>, place: RecordPlace<'_>) -> Tally {
         self.emit_as(record, place, false)
     }
 
@@ -206,10 +211,10 @@ impl<'o> Emitter<'o> {
     pub(crate) fn emit_as(
         &mut self,
         record: Record<'_>,
-        place: Place<'_>,
+        place: RecordPlace<'_>,
         is_abandoned: bool,
     ) -> Tally {
-        self.apart(|emitter| {
+        self.with_tally(|emitter| {
             let before = emitter.batch.edits.len();
             feed(&mut *emitter.decoder, record, place, &mut emitter.batch);
             for edit in emitter.batch.edits.iter_mut().skip(before) {
@@ -247,29 +252,29 @@ impl<'o> Emitter<'o> {
         }));
         batch.entry(entry);
         batch.notice(Severity::Error, what);
-        batch.tally.note_fault(record.origin, title);
+        batch.tally.record_fault(record.origin, title);
         batch.tally.count(
             Fate::Faulty,
             record.origin.file,
             u64::from(record.origin.len),
         );
-        self.spend_record(record.bytes, before);
+        self.deduct_record(record.bytes, before);
     }
 
     /// Adds bytes to the last fault.
     pub(crate) fn weigh_fault(&mut self, file: FileId, bytes: u64) {
-        self.batch.tally.weigh(Fate::Faulty, file, bytes);
+        self.batch.tally.add_bytes(Fate::Faulty, file, bytes);
     }
 
     /// Like [`Self::fault`], returning the tally, to be taken back.
-    pub(crate) fn fault_apart(&mut self, record: Record<'_>, what: &str) -> Tally {
-        self.apart(|emitter| emitter.fault(record, what))
+    pub(crate) fn fault_provisional(&mut self, record: Record<'_>, what: &str) -> Tally {
+        self.with_tally(|emitter| emitter.fault(record, what))
     }
 
     /// Subtracts the tally of a record. The entry of a fault is removed, because the record may
     /// have another key in its new form.
-    pub(crate) fn take_back(&mut self, counted: &Tally, origin: Origin) {
-        self.batch.tally.give_back(counted);
+    pub(crate) fn retract(&mut self, counted: &Tally, origin: Origin) {
+        self.batch.tally.subtract(counted);
         if counted.faulty > 0 {
             self.batch.begin_record(origin);
             let key = self.batch.origin_key();
@@ -288,12 +293,12 @@ impl<'o> Emitter<'o> {
 
     /// The ids that decoders requested since the last call.
     pub(crate) fn take_wanted(&mut self) -> Vec<Text> {
-        std::mem::take(&mut self.batch.wanted)
+        std::mem::take(&mut self.batch.requested_files)
     }
 
     /// Emits that a small file was deleted.
-    pub(crate) fn lost(&mut self, path: &Path) {
-        self.decoder.lost(path, &mut self.batch);
+    pub(crate) fn emit_deleted(&mut self, path: &Path) {
+        self.decoder.file_deleted(path, &mut self.batch);
     }
 
     /// Passes a record of the original session, which this one copies, to the decoder.
@@ -309,11 +314,11 @@ impl<'o> Emitter<'o> {
     /// Sends the pending batch. `is_end` ends a replacement.
     pub(crate) fn flush(&mut self, is_end: bool) {
         let (mode, next) = match (self.sending, is_end) {
-            (Sending::Append, _) => (Mode::Append, Sending::Append),
-            (Sending::Replace, false) => (Mode::ReplaceStart, Sending::ReplaceMore),
-            (Sending::Replace, true) => (Mode::Replace, Sending::Append),
-            (Sending::ReplaceMore, false) => (Mode::ReplaceMore, Sending::ReplaceMore),
-            (Sending::ReplaceMore, true) => (Mode::ReplaceEnd, Sending::Append),
+            (Sending::Append, _) => (BatchMode::Append, Sending::Append),
+            (Sending::Replace, false) => (BatchMode::ReplaceStart, Sending::ReplaceMore),
+            (Sending::Replace, true) => (BatchMode::Replace, Sending::Append),
+            (Sending::ReplaceMore, false) => (BatchMode::ReplaceMore, Sending::ReplaceMore),
+            (Sending::ReplaceMore, true) => (BatchMode::ReplaceEnd, Sending::Append),
         };
         self.batch.mode = mode;
         mask_edits(&mut self.batch);
@@ -325,7 +330,7 @@ impl<'o> Emitter<'o> {
         self.records_sent = records;
         let mut rest = self.next_batch();
         rest.tally.clone_from(&self.batch.tally);
-        rest.wanted = std::mem::take(&mut self.batch.wanted);
+        rest.requested_files = std::mem::take(&mut self.batch.requested_files);
         let batch = std::mem::replace(&mut self.batch, rest);
         self.has_sent = true;
         self.send(Feed::Batch {
@@ -339,11 +344,11 @@ impl<'o> Emitter<'o> {
         self.is_open = self.is_open && (self.outlet)(feed);
     }
 
-    fn apart(&mut self, emit: impl FnOnce(&mut Self)) -> Tally {
+    fn with_tally(&mut self, emit: impl FnOnce(&mut Self)) -> Tally {
         let before = std::mem::take(&mut self.batch.tally);
         emit(self);
         let counted = std::mem::replace(&mut self.batch.tally, before);
-        self.batch.tally.absorb(&counted);
+        self.batch.tally.merge(&counted);
         self.flush_if_full();
         counted
     }
@@ -375,7 +380,7 @@ mod tests {
 
     use super::Emitter;
     use crate::formats::decoder::Format;
-    use crate::formats::decoder::Place;
+    use crate::formats::decoder::RecordPlace;
     use crate::formats::generic::Generic;
     use crate::model::edit::{Feed, Stage};
     use crate::model::record::{Origin, Record};
@@ -400,7 +405,7 @@ mod tests {
                     origin,
                     bytes: br#"{"role":"user","content":"x"}"#,
                 },
-                Place::Line,
+                RecordPlace::Line,
             );
         }
         let sizes = sizes.into_inner();
@@ -438,7 +443,7 @@ mod tests {
                         origin: Origin::default(),
                         bytes: record.as_bytes(),
                     },
-                    Place::Line,
+                    RecordPlace::Line,
                 );
             }
             assert!(emitter.is_full());

@@ -53,12 +53,12 @@ pub(crate) fn is_host(path: &Path) -> bool {
 /// The path of an argument of the form `host:path`, which from now on may be read there; `None`
 /// for any other argument. Of a session's name it is the name that is returned, with the machine's
 /// environment.
-pub(crate) fn named(argument: &str) -> Option<Result<Named, OpenError>> {
+pub(crate) fn resolve(argument: &str) -> Option<Result<FarTarget, OpenError>> {
     let (name, there) = remote::parse(argument)?;
     let named = || {
         let host = remote::host(name).map_err(OpenError)?;
         if matches!(there, "" | "/") {
-            return Ok(Named::Path(host.path(Path::new("/"))));
+            return Ok(FarTarget::Path(host.path(Path::new("/"))));
         }
         let error = |error: io::Error| OpenError(error.to_string());
         let root = host.path(Path::new("/"));
@@ -74,7 +74,7 @@ pub(crate) fn named(argument: &str) -> Option<Result<Named, OpenError>> {
             None if there.starts_with('/') => host.path(Path::new(there)),
             None => home.join(there),
         };
-        let path = without_ways_back(&path);
+        let path = without_parent_dirs(&path);
         // The name of a session in a folder or database, or of an entry, follows the path.
         let text = path.to_string_lossy().into_owned();
         let ends = text.match_indices('#').map(|(at, _)| at);
@@ -83,22 +83,22 @@ pub(crate) fn named(argument: &str) -> Option<Result<Named, OpenError>> {
             host.permit(path).map_err(error)?;
         }
         Ok(if is_path || crate::source::fs::exists(&path) {
-            Named::Path(path)
+            FarTarget::Path(path)
         } else {
-            Named::Session(there.to_owned(), environment.into_owned())
+            FarTarget::Session(there.to_owned(), environment.into_owned())
         })
     };
     Some(named())
 }
 
 /// What stands behind a host.
-pub(crate) enum Named {
+pub(crate) enum FarTarget {
     Path(PathBuf),
     /// The name of a session.
     Session(String, Environment),
 }
 
-fn without_ways_back(path: &Path) -> PathBuf {
+fn without_parent_dirs(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -188,27 +188,27 @@ impl Readable {
 }
 
 impl Access for Readable {
-    fn reads(&self, path: &Path) -> bool {
+    fn may_read(&self, path: &Path) -> bool {
         let mut below = self.folders.iter().chain(&self.named);
         below.any(|folder| path.starts_with(folder))
             || self.patterns.iter().any(|pattern| is_of(path, pattern))
     }
 
-    fn lists(&self, path: &Path) -> bool {
+    fn may_list(&self, path: &Path) -> bool {
         let is_deep = path.components().count() > 3;
         let mut patterns = self.patterns.iter();
-        self.reads(path) || is_deep && patterns.any(|pattern| leads_to(path, pattern))
+        self.may_read(path) || is_deep && patterns.any(|pattern| may_match_below(path, pattern))
     }
 
-    fn sees(&self, path: &Path) -> bool {
+    fn may_stat(&self, path: &Path) -> bool {
         let mut known = self.folders.iter().chain(&self.named).chain(&self.patterns);
-        self.reads(path) || known.any(|folder| leads_to(path, folder))
+        self.may_read(path) || known.any(|folder| may_match_below(path, folder))
     }
 
-    fn finds(&self, pattern: &Path) -> bool {
+    fn may_expand(&self, pattern: &Path) -> bool {
         let is_star = |part: &std::ffi::OsStr| part.as_bytes().contains(&b'*');
         let fixed: PathBuf = pattern.iter().take_while(|part| !is_star(part)).collect();
-        self.patterns.iter().any(|known| known == pattern) || self.reads(&fixed)
+        self.patterns.iter().any(|known| known == pattern) || self.may_read(&fixed)
     }
 
     fn permit(&mut self, path: &Path) {
@@ -248,7 +248,7 @@ fn is_of(path: &Path, pattern: &Path) -> bool {
 }
 
 /// Whether something that a pattern names may lie below a folder.
-fn leads_to(folder: &Path, pattern: &Path) -> bool {
+fn may_match_below(folder: &Path, pattern: &Path) -> bool {
     let depth = folder.components().count();
     let begin: PathBuf = pattern.components().take(depth).collect();
     depth < pattern.components().count() && matches(&begin, folder)
@@ -258,7 +258,7 @@ fn leads_to(folder: &Path, pattern: &Path) -> bool {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{Readable, without_ways_back};
+    use super::{Readable, without_parent_dirs};
     use crate::formats::roots::Environment;
     use crate::source::serve::Access;
 
@@ -268,11 +268,11 @@ mod tests {
             home: Some(PathBuf::from("/home/u")),
             ..Environment::default()
         });
-        let reads = |readable: &Readable, path: &str| readable.reads(Path::new(path));
-        assert!(readable.lists(Path::new("/home/u/work/.crush")));
+        let reads = |readable: &Readable, path: &str| readable.may_read(Path::new(path));
+        assert!(readable.may_list(Path::new("/home/u/work/.crush")));
         assert!(
-            !readable.lists(Path::new("/home/u/.ssh/keys"))
-                && !readable.lists(Path::new("/home/u"))
+            !readable.may_list(Path::new("/home/u/.ssh/keys"))
+                && !readable.may_list(Path::new("/home/u"))
         );
         for path in [
             "/home/u/.claude/projects/p/a.jsonl",
@@ -293,8 +293,11 @@ mod tests {
         ] {
             assert!(!reads(&readable, path), "{path}");
         }
-        assert!(readable.sees(Path::new("/home/u")) && !readable.sees(Path::new("/etc")));
-        assert!(!readable.finds(Path::new("/home/u/*/*")) && !readable.finds(Path::new("/etc/*")));
+        assert!(readable.may_stat(Path::new("/home/u")) && !readable.may_stat(Path::new("/etc")));
+        assert!(
+            !readable.may_expand(Path::new("/home/u/*/*"))
+                && !readable.may_expand(Path::new("/etc/*"))
+        );
         readable.permit(Path::new("/srv/runs/one/a.jsonl"));
         assert!(reads(&readable, "/srv/runs/one/a.jsonl"));
         assert!(reads(&readable, "/srv/runs/one/a/subagents/b.jsonl"));
@@ -310,7 +313,7 @@ mod tests {
             ("h:/../../etc", "h:/etc"),
             ("h:/a/./b", "h:/a/b"),
         ] {
-            assert_eq!(without_ways_back(Path::new(path)), Path::new(plain));
+            assert_eq!(without_parent_dirs(Path::new(path)), Path::new(plain));
         }
     }
 }

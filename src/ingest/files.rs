@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::emitter::Emitter;
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, RecordPlace};
 use crate::formats::generic::Generic;
 use crate::formats::tables::Queries;
 use crate::model::edit::Feed;
@@ -17,7 +17,7 @@ use crate::source::regular::Fence;
 
 /// Kind of the records in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Lines of the opened file.
     Lines,
     /// Lines of a companion.
@@ -48,34 +48,36 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl FileKind {
     /// The place of a record for its decoder. Number 0 is a document's header.
-    pub(crate) fn place(self, path: &Path, number: u32) -> Place<'_> {
+    pub(crate) fn place(self, path: &Path, number: u32) -> RecordPlace<'_> {
         match self {
-            Self::CompanionLines => Place::CompanionLine(path),
-            Self::Document if number == 0 => Place::Header,
-            Self::Document => Place::Element,
-            Self::Small => Place::File(path),
-            Self::Row { name, .. } => Place::Row(name),
+            Self::CompanionLines => RecordPlace::CompanionLine(path),
+            Self::Document if number == 0 => RecordPlace::Header,
+            Self::Document => RecordPlace::Element,
+            Self::Small => RecordPlace::File(path),
+            Self::Row { name, .. } => RecordPlace::Row(name),
             Self::RowLine { is_lane: true, .. } | Self::Archive { is_lane: true, .. } => {
-                Place::CompanionLine(path)
+                RecordPlace::CompanionLine(path)
             }
-            Self::Passages => Place::Passage,
-            Self::Text => Place::Text(path),
-            Self::Lines | Self::Values | Self::RowLine { .. } | Self::Archive { .. } => Place::Line,
+            Self::Passages => RecordPlace::Passage,
+            Self::Text => RecordPlace::Text(path),
+            Self::Lines | Self::Values | Self::RowLine { .. } | Self::Archive { .. } => {
+                RecordPlace::Line
+            }
         }
     }
 }
 
 /// The table of files. Numbers are stable while the session is open.
 #[derive(Clone, Default)]
-pub(crate) struct Files(Arc<RwLock<FileEntries>>);
+pub(crate) struct FileTable(Arc<RwLock<FileEntries>>);
 
 #[derive(Default)]
 struct FileEntries {
     format: Option<&'static dyn Format>,
     fence: Fence,
-    files: Vec<(Arc<Path>, Kind)>,
+    files: Vec<(Arc<Path>, FileKind)>,
     numbers: HashMap<Arc<Path>, FileId>,
     /// The copy of a pipe, to be read again; an unlinked file, freed with its last reader.
     copy: Option<Arc<File>>,
@@ -85,7 +87,7 @@ struct FileEntries {
     queries: Option<(Arc<Queries>, i64)>,
 }
 
-impl Files {
+impl FileTable {
     fn table(&self) -> RwLockReadGuard<'_, FileEntries> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,7 +97,7 @@ impl Files {
     }
 
     /// The number of a file, and whether it is new.
-    pub(crate) fn number(&self, path: &Path, kind: Kind) -> (FileId, bool) {
+    pub(crate) fn number(&self, path: &Path, kind: FileKind) -> (FileId, bool) {
         self.number_of(path, || Arc::from(path), kind)
     }
 
@@ -103,7 +105,7 @@ impl Files {
     pub(crate) fn announce(
         &self,
         path: Arc<Path>,
-        kind: Kind,
+        kind: FileKind,
         emitter: &mut Emitter<'_>,
     ) -> FileId {
         let (id, is_new) = self.number_of(&path, || Arc::clone(&path), kind);
@@ -117,7 +119,7 @@ impl Files {
         &self,
         path: &Path,
         share: impl FnOnce() -> Arc<Path>,
-        kind: Kind,
+        kind: FileKind,
     ) -> (FileId, bool) {
         let mut table = self.change();
         if let Some(id) = table.numbers.get(path).copied() {
@@ -201,7 +203,7 @@ impl Files {
     }
 
     /// Path and kind of the file with a number.
-    pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, Kind)> {
+    pub(crate) fn get(&self, id: FileId) -> Option<(PathBuf, FileKind)> {
         let table = self.table();
         table
             .files
@@ -213,14 +215,14 @@ impl Files {
 /// The text of a source that cannot be read again, in an unlinked file, for showing records as
 /// written.
 pub(crate) struct TextCopy {
-    files: Files,
+    files: FileTable,
     is_wanted: bool,
     file: Option<std::fs::File>,
 }
 
 impl TextCopy {
     /// A copy for these files, if records may be requested.
-    pub(crate) fn of(files: &Files, is_wanted: bool) -> Self {
+    pub(crate) fn of(files: &FileTable, is_wanted: bool) -> Self {
         Self {
             files: files.clone(),
             is_wanted,

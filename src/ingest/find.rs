@@ -25,11 +25,13 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::vec;
 
-pub use self::candidates::Search;
+pub use self::candidates::DiscoveryQuery;
 pub(crate) use self::lookout::Lookout;
-pub(crate) use self::lookup::{is_name, locate, named};
+pub(crate) use self::lookup::{is_name, locate, name_of_file};
 pub use self::prompt::first_prompt;
-pub(crate) use self::unread::{Looked, Reader, Unread, leave_newest, unread, with_sub_agents};
+pub(crate) use self::unread::{
+    Looked, Unread, UnreadReader, retain_newest, unread, with_sub_agents,
+};
 pub use self::watch::{ScanWatch, watch};
 
 use self::candidates::{Candidate, DatabaseCache};
@@ -38,7 +40,7 @@ use self::lookout::EXPECTED;
 use super::target::OpenError;
 pub use crate::formats::roots::Environment;
 use crate::formats::{self, names};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 use crate::source::remote;
 
@@ -47,21 +49,21 @@ type SessionOrder = (Reverse<Option<Timestamp>>, PathBuf, Option<String>);
 
 /// Iterator over sessions, newest first, including files that cannot be read. Each is read on
 /// demand.
-pub struct Sessions {
+pub struct FoundSessions {
     failures: vec::IntoIter<OpenError>,
     /// Sorted by modification time: no session is newer than that.
     candidates: VecDeque<Candidate>,
     /// Sessions that were read, until no candidate can be newer.
-    known: BTreeMap<SessionOrder, Found>,
-    search: Search,
+    known: BTreeMap<SessionOrder, FoundSession>,
+    search: DiscoveryQuery,
     facts: FactReader,
 }
 
 /// Finds sessions. Missing paths come first, as errors.
-pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
+pub fn sessions(search: &DiscoveryQuery, now: Timestamp) -> FoundSessions {
     let mut databases = DatabaseCache::default();
     let (candidates, failures) = candidates::collect(search, &mut databases);
-    let mut sessions = Sessions {
+    let mut sessions = FoundSessions {
         failures: failures.into_iter(),
         candidates: candidates.into(),
         known: BTreeMap::new(),
@@ -75,13 +77,13 @@ pub fn sessions(search: &Search, now: Timestamp) -> Sessions {
     sessions
 }
 
-impl Sessions {
+impl FoundSessions {
     /// Number of files opened so far.
     pub fn files_opened(&self) -> usize {
         self.facts.files_opened()
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: FoundSession) {
         let key = (
             Reverse(found.modified),
             found.path.clone(),
@@ -91,8 +93,8 @@ impl Sessions {
     }
 }
 
-impl Iterator for Sessions {
-    type Item = Result<Found, OpenError>;
+impl Iterator for FoundSessions {
+    type Item = Result<FoundSession, OpenError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(failure) = self.failures.next() {
@@ -115,7 +117,7 @@ impl Iterator for Sessions {
                 continue;
             }
             let (_, found) = self.known.pop_first()?;
-            if self.search.wants(&found) {
+            if self.search.matches(&found) {
                 return Some(Ok(found));
             }
         }
@@ -124,7 +126,7 @@ impl Iterator for Sessions {
 
 /// Files that exist but cannot be read, newest first. Takes no time, because it does not tell which
 /// sessions run.
-pub(crate) fn unreadable(search: &Search) -> impl Iterator<Item = Found> {
+pub(crate) fn unreadable(search: &DiscoveryQuery) -> impl Iterator<Item = FoundSession> {
     sessions(search, Timestamp(0))
         .flatten()
         .filter(|found| found.unreadable.is_some())
@@ -133,9 +135,9 @@ pub(crate) fn unreadable(search: &Search) -> impl Iterator<Item = Found> {
 /// Number of sessions of each format.
 pub(crate) fn counts(environment: &Environment, now: Timestamp) -> HashMap<&'static str, usize> {
     let mut counts = HashMap::new();
-    let search = Search {
+    let search = DiscoveryQuery {
         environment: environment.clone(),
-        ..Search::default()
+        ..DiscoveryQuery::default()
     };
     for found in sessions(&search, now)
         .flatten()
@@ -152,6 +154,6 @@ pub(crate) fn formats() -> Vec<&'static str> {
 }
 
 /// Whether sessions of a format may extend over several files.
-pub fn may_go_on(format: &str) -> bool {
+pub fn may_be_continued(format: &str) -> bool {
     formats::named(format).is_some_and(|format| format.head().continued.is_some())
 }

@@ -17,12 +17,12 @@ use merge::Merge;
 pub(crate) use seat::{key_at, of_file};
 
 use super::emitter::Outlet;
-use super::files::Files;
+use super::files::FileTable;
 use super::live;
 use super::piped;
 use super::plan::Plan;
-use crate::model::edit::{Batch, Feed, LinkState, Opened, Stage};
-use crate::model::found::Place;
+use crate::model::edit::{Batch, Feed, LinkState, OpenedSession, Stage};
+use crate::model::found::SessionPlace;
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::pattern::from_root;
@@ -33,7 +33,7 @@ const DEPTH: usize = 8;
 const CALM: Duration = Duration::from_millis(50);
 
 /// Whether a session shares a database or a folder with others.
-fn is_one_of_many(plan: &Plan) -> bool {
+fn shares_storage(plan: &Plan) -> bool {
     matches!(plan.shape, Shape::Rows | Shape::Folder)
 }
 
@@ -41,7 +41,7 @@ fn is_one_of_many(plan: &Plan) -> bool {
 fn names(plans: &[&Plan]) -> Vec<(String, &'static str)> {
     let stem = |plan: &&Plan| {
         let stem = plan.path.file_stem().unwrap_or(plan.path.as_os_str());
-        let named = is_one_of_many(plan).then_some(plan.session.as_str());
+        let named = shares_storage(plan).then_some(plan.session.as_str());
         named.map_or_else(|| stem.to_string_lossy().into_owned(), str::to_owned)
     };
     let stems: Vec<String> = plans.iter().map(stem).collect();
@@ -65,14 +65,14 @@ const LONGEST: usize = 20;
 const SHORT: usize = 8;
 
 /// The event for the joined session.
-pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
+pub(crate) fn opened(plans: &[&Plan]) -> Option<OpenedSession> {
     let first = plans.first()?;
     let reason = Text::clean(&format!("{} sessions joined", plans.len()));
-    let joined = plans.iter().map(|plan| Place {
+    let joined = plans.iter().map(|plan| SessionPlace {
         path: from_root(&plan.path),
-        session: is_one_of_many(plan).then(|| plan.session.clone()),
+        session: shares_storage(plan).then(|| plan.session.clone()),
     });
-    Some(Opened {
+    Some(OpenedSession {
         format: "joined",
         reason,
         resumes: &[],
@@ -84,7 +84,7 @@ pub(crate) fn opened(plans: &[&Plan]) -> Option<Opened> {
 /// Follows one session until the stop flag is set.
 pub(super) fn follow_one(
     plan: Plan,
-    files: &Files,
+    files: &FileTable,
     outlet: Outlet<'_>,
     native: bool,
     stop: &AtomicBool,
@@ -98,7 +98,7 @@ pub(super) fn follow_one(
 
 /// Follows all sessions until the stop flag is set.
 pub(crate) fn follow(
-    sessions: Vec<(Plan, Files)>,
+    sessions: Vec<(Plan, FileTable)>,
     outlet: Outlet<'_>,
     native: bool,
     stop: &AtomicBool,
@@ -129,7 +129,7 @@ pub(crate) fn follow(
         while !stop.load(Ordering::Relaxed) {
             match feeds.recv_timeout(CALM) {
                 Ok((number, feed)) => {
-                    if !joiner.take(number, feed) {
+                    if !joiner.process(number, feed) {
                         break;
                     }
                 }
@@ -153,18 +153,18 @@ struct Joiner<'o> {
 
 impl Joiner<'_> {
     /// Processes an event of a session. Returns whether more are accepted.
-    fn take(&mut self, number: usize, feed: Feed) -> bool {
+    fn process(&mut self, number: usize, feed: Feed) -> bool {
         match feed {
             Feed::Batch {
                 stage: Stage::Preview,
                 batch,
-            } => self.show(|ends| ends.take_end(number, *batch)),
+            } => self.show(|ends| ends.add_end(number, *batch)),
             Feed::Batch {
                 stage: Stage::Whole,
                 batch,
             } => {
-                let is_shown = self.show(|ends| ends.take_whole(number, &batch));
-                let batches = self.merge.take(number, *batch);
+                let is_shown = self.show(|ends| ends.add_whole(number, &batch));
+                let batches = self.merge.add(number, *batch);
                 is_shown
                     && batches
                         .into_iter()
@@ -172,7 +172,7 @@ impl Joiner<'_> {
             }
             Feed::CaughtUp => self.finish(number),
             Feed::Progress { done, total } => {
-                if !self.show(|ends| ends.go_on(number)) {
+                if !self.show(|ends| ends.finish_end(number)) {
                     return false;
                 }
                 self.progress
@@ -189,14 +189,18 @@ impl Joiner<'_> {
             }),
             Feed::Polled(why) if number == 0 => (self.outlet)(Feed::Polled(why)),
             Feed::Link(LinkState::Unreadable(why)) => {
-                self.lose(number, "unreadable", &format!("cannot be read ({why})"))
+                self.report_lost(number, "unreadable", &format!("cannot be read ({why})"))
             }
             Feed::Link(LinkState::Emptied) => {
-                self.lose(number, "file emptied", "the file was emptied")
+                self.report_lost(number, "file emptied", "the file was emptied")
             }
-            Feed::Link(LinkState::Gone) => self.lose(number, "file gone", "the file is gone"),
-            Feed::Fault(why) => self.lose(number, "reading stopped", &why),
-            Feed::Link(LinkState::Reread(why)) => self.say(number, &why) && self.have(number),
+            Feed::Link(LinkState::Deleted) => {
+                self.report_lost(number, "file gone", "the file is gone")
+            }
+            Feed::Fault(why) => self.report_lost(number, "reading stopped", &why),
+            Feed::Link(LinkState::Reread(why)) => {
+                self.send_message(number, &why) && self.have(number)
+            }
             Feed::Link(LinkState::Live) => self.have(number),
             // These events do not affect what is shown.
             Feed::Link(_) | Feed::Polled(_) | Feed::Opened(_) | Feed::Bodies(_) => true,
@@ -204,9 +208,9 @@ impl Joiner<'_> {
     }
 
     /// Reports that a session cannot be followed; a short form is shown as long as that lasts.
-    fn lose(&mut self, number: usize, word: &'static str, what: &str) -> bool {
+    fn report_lost(&mut self, number: usize, word: &'static str, what: &str) -> bool {
         self.lost.insert(number, word);
-        self.say(number, what) && self.send_lost()
+        self.send_message(number, what) && self.send_lost()
     }
 
     /// Reports that a session can be followed again.
@@ -231,8 +235,8 @@ impl Joiner<'_> {
 
     /// Sends a message about a session that does not affect the others: they do not wait for it any
     /// longer.
-    fn say(&mut self, number: usize, what: &str) -> bool {
-        let words = Text::clean(&self.merge.said(number, what));
+    fn send_message(&mut self, number: usize, what: &str) -> bool {
+        let words = Text::clean(&self.merge.message(number, what));
         self.finish(number) && (self.outlet)(Feed::Link(LinkState::Reread(words)))
     }
 
@@ -285,25 +289,24 @@ impl JoinedPreview {
     }
 
     /// Adds a batch of the last entries of a session. Returns the batches to show.
-    fn take_end(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
+    fn add_end(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
         self.is_end
             .get_mut(number)
             .into_iter()
             .for_each(|is_end| *is_end = true);
         self.merge.cut(number);
-        self.merge.take(number, batch)
+        self.merge.add(number, batch)
     }
 
-    /// Adds a batch of a whole session.
-    fn take_whole(&mut self, number: usize, batch: &Batch) -> Vec<Batch> {
+    fn add_whole(&mut self, number: usize, batch: &Batch) -> Vec<Batch> {
         match self.is_end.get(number) {
-            Some(false) => self.merge.take(number, batch.clone()),
-            _ => self.go_on(number),
+            Some(false) => self.merge.add(number, batch.clone()),
+            _ => self.finish_end(number),
         }
     }
 
     /// The session continues with entries before its last ones.
-    fn go_on(&mut self, number: usize) -> Vec<Batch> {
+    fn finish_end(&mut self, number: usize) -> Vec<Batch> {
         if self.is_end.get(number) == Some(&true) {
             self.finish(number)
         } else {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::bodies::Bodies;
 use super::emitter::Emitter;
-use super::files::{Files, Kind};
+use super::files::{FileKind, FileTable};
 use super::plan::{Plan, files_of};
 use super::whole::is_whole_value;
 use crate::formats::counting::{Counting, CountingNeed};
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A line file that is followed.
 pub(crate) struct LineFile {
     id: FileId,
-    kind: Kind,
+    kind: FileKind,
     pub(crate) follower: Follower,
     buffer: LineBuffer,
     /// Which lines are needed, if only figures are requested.
@@ -46,7 +46,12 @@ struct SentLine {
 
 impl LineFile {
     /// Opens a file at its beginning.
-    pub(crate) fn open(path: &Path, kind: Kind, files: &Files, now: Instant) -> io::Result<Self> {
+    pub(crate) fn open(
+        path: &Path,
+        kind: FileKind,
+        files: &FileTable,
+        now: Instant,
+    ) -> io::Result<Self> {
         let follower = Follower::open(path, files.fence_of(path))?;
         let (id, _) = files.number(path, kind);
         let buffer = LineBuffer::new(id);
@@ -74,16 +79,16 @@ impl LineFile {
     }
 
     /// State of a file that was moved away, perhaps to `there`: its agent may have archived it.
-    pub(crate) fn whereabouts(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
+    pub(crate) fn moved_state(&self, format: &dyn Format, there: Option<PathBuf>) -> LinkState {
         let files = files_of(&format.files(self.follower.path(), FileRole::Archive));
-        match files.iter().find(|path| self.follower.is_now_at(path)) {
+        match files.iter().find(|path| self.follower.is_at(path)) {
             Some(path) => LinkState::Archived(name_of(path)),
-            None => LinkState::Moved(there.map(|there| self.in_short(&there))),
+            None => LinkState::Moved(there.map(|there| self.new_name(&there))),
         }
     }
 
     /// The new name of a moved file, or of its folder if only that is new.
-    fn in_short(&self, there: &Path) -> Text {
+    fn new_name(&self, there: &Path) -> Text {
         let has_its_name = there.file_name() == self.follower.path().file_name();
         name_of(there.parent().filter(|_| has_its_name).unwrap_or(there))
     }
@@ -118,11 +123,11 @@ impl LineFile {
             // The shown line was the unfinished one, so the first finished line replaces it.
             let is_wanted = shown
                 .take()
-                .is_none_or(|shown| take_back(&shown, line, emitter));
+                .is_none_or(|shown| retract_sent(&shown, line, emitter));
             if !is_wanted {
                 return;
             }
-            emitter.leave_bodies(bodies.away_at(line.record().origin.at, len));
+            emitter.set_stubs_only(bodies.is_away_at(line.record().origin.at, len));
             let counting = counting.as_ref().filter(|_| need == CountingNeed::Account);
             match (
                 line,
@@ -142,7 +147,12 @@ impl LineFile {
 
     /// At the end of the file: emits the unfinished line if it is a whole record that only lacks
     /// its newline, or if nothing more is expected.
-    pub(crate) fn rest(&mut self, emitter: &mut Emitter<'_>, now: Instant, is_final: bool) {
+    pub(crate) fn emit_unfinished(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        now: Instant,
+        is_final: bool,
+    ) {
         let Some(line) = self.buffer.unfinished() else {
             return;
         };
@@ -160,13 +170,13 @@ impl LineFile {
             return;
         }
         if let Some(shown) = self.shown.take() {
-            take_back(&shown, line, emitter);
+            retract_sent(&shown, line, emitter);
         }
         let tally = match line {
             Line::Whole(record) => {
-                emitter.emit_apart(record, self.kind.place(self.follower.path(), origin.line))
+                emitter.emit_provisional(record, self.kind.place(self.follower.path(), origin.line))
             }
-            Line::TooLong(record) => emitter.fault_apart(record, &too_long(record.origin)),
+            Line::TooLong(record) => emitter.fault_provisional(record, &too_long(record.origin)),
         };
         self.shown = Some(SentLine {
             origin,
@@ -199,17 +209,17 @@ fn account_of<'a>(line: Line<'a>, counting: &Counting) -> Option<Json<'a>> {
 }
 
 /// Takes back the sent form of a line. Returns whether the line must be emitted.
-fn take_back(shown: &SentLine, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
+fn retract_sent(shown: &SentLine, line: Line<'_>, emitter: &mut Emitter<'_>) -> bool {
     let origin = line.record().origin;
     if shown.origin.at != origin.at || (shown.origin == origin && !shown.is_damaged) {
         return shown.origin.at != origin.at;
     }
-    emitter.take_back(&shown.tally, shown.origin);
+    emitter.retract(&shown.tally, shown.origin);
     true
 }
 
 /// Emits a line of a file.
-pub(crate) fn emit_line(line: Line<'_>, kind: Kind, path: &Path, emitter: &mut Emitter<'_>) {
+pub(crate) fn emit_line(line: Line<'_>, kind: FileKind, path: &Path, emitter: &mut Emitter<'_>) {
     match line {
         Line::Whole(record) => emitter.emit(record, kind.place(path, record.origin.line)),
         Line::TooLong(record) => emitter.fault(record, &too_long(record.origin)),

@@ -8,7 +8,7 @@ use crossbeam_channel::{SendTimeoutError, Sender};
 
 use super::course::FollowedSession;
 use super::emitter::Outlet;
-use super::files::Files;
+use super::files::FileTable;
 use super::plan::Plan;
 use super::preview::WINDOW;
 use crate::model::edit::{Feed, LinkState, Polled};
@@ -55,11 +55,11 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 }
 
 /// Follows a session of files until the stop flag is set.
-pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
+pub fn follow(plan: &Plan, files: &FileTable, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
     let course = FollowedSession::begin(plan.clone(), files.clone(), outlet);
     let watcher = plan.watcher(native, outlet);
     Follow {
-        course,
+        session: course,
         outlet,
         stop,
         watcher,
@@ -68,7 +68,7 @@ pub fn follow(plan: &Plan, files: &Files, outlet: Outlet<'_>, native: bool, stop
 }
 
 struct Follow<'f> {
-    course: FollowedSession<'f>,
+    session: FollowedSession<'f>,
     outlet: Outlet<'f>,
     stop: &'f AtomicBool,
     watcher: Watcher,
@@ -77,21 +77,21 @@ struct Follow<'f> {
 impl Follow<'_> {
     fn run(&mut self) {
         while !self.is_stopped() {
-            if !self.course.is_open() {
+            if !self.session.is_open() {
                 // Before steps that take long with thousands of files.
-                self.course.show_end(WINDOW);
+                self.session.send_preview(WINDOW);
                 self.open();
             }
             let mut was_long = false;
-            while self.course.read(PROGRESS).unwrap_or(false) && !self.is_stopped() {
-                self.course.report();
+            while self.session.read(PROGRESS).unwrap_or(false) && !self.is_stopped() {
+                self.session.report();
                 was_long = true;
             }
-            self.course.let_go();
+            self.session.free_buffer();
             if was_long {
-                memory::give_back();
+                memory::release_free();
             }
-            if self.course.is_over() {
+            if self.session.is_over() {
                 (self.outlet)(Feed::Link(LinkState::Closed));
                 return;
             }
@@ -107,7 +107,7 @@ impl Follow<'_> {
     /// Opens the files, retrying until that succeeds.
     fn open(&mut self) {
         let mut last = String::new();
-        while let Err(error) = self.course.open()
+        while let Err(error) = self.session.open()
             && !self.is_stopped()
         {
             let error = why_unread(&error);
@@ -123,29 +123,29 @@ impl Follow<'_> {
     /// Waits until there is something to read.
     fn wait(&mut self) {
         while !self.is_stopped() {
-            let is_anew = self.course.poll(&self.watcher.take()).is_anew;
+            let is_anew = self.session.poll(&self.watcher.take()).is_anew;
             if is_anew {
                 self.watch(true);
             }
-            if self.course.has_more {
+            if self.session.has_more {
                 return;
             }
             self.watch(false);
-            let due = self.course.due();
+            let due = self.session.due();
             self.watcher
                 .wait(due.map(|due| due.saturating_duration_since(Instant::now())));
         }
     }
 
     fn watch(&mut self, renew: bool) {
-        self.watcher.watch(self.course.watched(), renew);
+        self.watcher.watch(self.session.watched(), renew);
         if let Some(failure) = self.watcher.take_failure() {
             (self.outlet)(Feed::Polled(Polled::Refused(Text::clean(&failure))));
         }
     }
 
     fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || !self.course.is_heard()
+        self.stop.load(Ordering::Relaxed) || !self.session.has_receiver()
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
 
     use super::Follow;
     use crate::ingest::course::FollowedSession;
-    use crate::ingest::files::{Files, Kind};
+    use crate::ingest::files::{FileKind, FileTable};
     use crate::ingest::open::plan;
     use crate::ingest::target::Target;
     use crate::model::edit::{Feed, LinkState, Polled, Stage};
@@ -205,13 +205,13 @@ mod tests {
                     session: None,
                 })
                 .unwrap();
-                let files = Files::default();
-                files.number(&path, Kind::Lines);
+                let files = FileTable::default();
+                files.number(&path, FileKind::Lines);
                 let outlet = |feed| sender.send(feed).is_ok();
                 let course = FollowedSession::begin(plan, files.clone(), &outlet);
                 let watcher = Watcher::of(Some(Box::new(native)));
                 Follow {
-                    course,
+                    session: course,
                     outlet: &outlet,
                     stop: &stop,
                     watcher,

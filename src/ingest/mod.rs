@@ -55,17 +55,17 @@ pub use crate::source::remote;
 
 use self::bodies::Bodies;
 use self::emitter::Emitter;
-use self::files::Files;
+use self::files::FileTable;
 use self::plan::Plan;
 use self::reader::SessionReader;
 use self::sift::Picked;
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, RecordPlace};
 use crate::formats::generic::Generic;
 use crate::formats::named;
-use crate::formats::probe::Verdict;
+use crate::formats::probe::ProbeResult;
 use crate::formats::survey::SharedSurvey;
 use crate::model::coverage::Coverage;
-use crate::model::edit::{Feed, Opened, Stage};
+use crate::model::edit::{Feed, OpenedSession, Stage};
 use crate::model::record::Shape;
 use crate::model::text::Text;
 
@@ -80,28 +80,28 @@ pub enum WatchMode {
 }
 
 /// A session that can be read, followed and paged.
-pub struct Session {
+pub struct SessionSource {
     /// What was found out when it was opened.
-    pub opened: Opened,
+    pub opened: OpenedSession,
     plan: Plan,
-    files: Files,
+    files: FileTable,
     /// The sessions that are joined with it.
     others: Vec<Self>,
 }
 
 /// Opens a session: detects its format and shape, and reads nothing else.
-pub fn open(target: &Target) -> Result<Session, OpenError> {
-    open::plan(target).map(Session::of)
+pub fn open(target: &Target) -> Result<SessionSource, OpenError> {
+    open::plan(target).map(SessionSource::of)
 }
 
 /// Like [`open`], for a session that was listed under the format with this name.
-pub(crate) fn open_listed(target: &Target, format: &str) -> Result<Session, OpenError> {
+pub(crate) fn open_listed(target: &Target, format: &str) -> Result<SessionSource, OpenError> {
     let listed = target
         .session
         .is_none()
         .then(|| open::plan_listed(&target.path, format))
         .flatten();
-    listed.map_or_else(|| open(target), |plan| Ok(Session::of(plan)))
+    listed.map_or_else(|| open(target), |plan| Ok(SessionSource::of(plan)))
 }
 
 /// Verdict of one format on a file.
@@ -128,7 +128,7 @@ pub(crate) fn omits(format: &str) -> &'static str {
 /// Verdicts of all formats on a target, in the order of the registry; none for a pipe. Opening
 /// queries no more formats than it needs.
 pub fn verdicts(target: &Target) -> Result<Vec<FormatVerdict>, OpenError> {
-    let verdict_of = |(format, verdict): (&'static str, Verdict)| FormatVerdict {
+    let verdict_of = |(format, verdict): (&'static str, ProbeResult)| FormatVerdict {
         format,
         confidence: verdict.confidence.word(),
         reason: Text::clean(&verdict.reason),
@@ -139,10 +139,10 @@ pub fn verdicts(target: &Target) -> Result<Vec<FormatVerdict>, OpenError> {
         .collect())
 }
 
-impl Session {
+impl SessionSource {
     fn of(plan: Plan) -> Self {
-        let files = Files::default();
-        files.number(&plan.path, files::Kind::Lines);
+        let files = FileTable::default();
+        files.number(&plan.path, files::FileKind::Lines);
         files.set_format(plan.format, &plan.path);
         Self {
             opened: plan.opened.clone(),
@@ -169,9 +169,9 @@ impl Session {
                 piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
             } else {
                 let bodies = if stubs_only {
-                    Bodies::Away
+                    Bodies::OnDisk
                 } else {
-                    Bodies::Kept
+                    Bodies::InMemory
                 };
                 read_files(&self.plan, &self.files, bodies, outlet);
             }
@@ -184,14 +184,14 @@ impl Session {
         (self.plan.is_counted, self.plan.is_paged) = (true, false);
         let counting = self
             .plan
-            .counting(Place::Line)
+            .counting(RecordPlace::Line)
             .filter(|_| self.plan.shape == Shape::Lines);
-        let lacks_results = counting.is_some_and(|counting| counting.lacks_results());
+        let lacks_results = counting.is_some_and(|counting| counting.skips_results());
         self.read_whole(true, &mut |mut feed| {
             if let Feed::Batch { batch, .. } = &mut feed
                 && lacks_results
             {
-                batch.forget_contents();
+                batch.strip_contents();
             }
             sink(feed);
         });
@@ -211,7 +211,7 @@ impl Session {
     }
 
     /// Whether these lines decode to the same by themselves as among all others.
-    pub(crate) fn stands_on(&self, picked: &[Picked]) -> bool {
+    pub(crate) fn is_independent(&self, picked: &[Picked]) -> bool {
         self.has_lines() && !sift::is_entangled(self.plan.format, picked)
     }
 
@@ -225,7 +225,11 @@ impl Session {
     }
 
     /// The session as a course, for a caller that waits for its files.
-    pub(crate) fn course(self, outlet: Outlet<'_>, databases: Databases) -> FollowedSession<'_> {
+    pub(crate) fn into_followed(
+        self,
+        outlet: Outlet<'_>,
+        databases: Databases,
+    ) -> FollowedSession<'_> {
         let plan = Plan {
             is_paged: false,
             ..self.plan
@@ -312,9 +316,9 @@ fn with_outlet(sink: &mut dyn FnMut(Feed), read: impl FnOnce(Outlet<'_>)) {
     guarded(&outlet, || read(&outlet));
 }
 
-fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
-    plan.say_opened(outlet);
-    let is_counted = plan.counting(Place::Line).is_some();
+fn read_files(plan: &Plan, files: &FileTable, bodies: Bodies, outlet: Outlet<'_>) {
+    plan.send_opened(outlet);
+    let is_counted = plan.counting(RecordPlace::Line).is_some();
     let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).counting(is_counted);
     match SessionReader::new(
         plan,
@@ -324,7 +328,7 @@ fn read_files(plan: &Plan, files: &Files, bodies: Bodies, outlet: Outlet<'_>) {
         (Instant::now(), &Databases::default()),
     ) {
         Ok(mut reader) => {
-            while reader.step(Instant::now()) || reader.rest(Instant::now(), true) {}
+            while reader.step(Instant::now()) || reader.finish_reading(Instant::now(), true) {}
             outlet(Feed::CaughtUp);
         }
         Err(error) => {

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::find::{self, Environment, Search};
+use super::find::{self, DiscoveryQuery, Environment};
 use super::target::{OpenError, Target};
 use super::{far, open};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 use crate::source::{fs, remote};
 
@@ -42,8 +42,8 @@ fn newest_in(target: Target, environment: &Environment) -> Target {
 pub(crate) fn sessions_in(
     target: &Target,
     environment: &Environment,
-) -> impl Iterator<Item = Found> {
-    let search = Search::among(environment.clone(), [Ok(target.clone())], None);
+) -> impl Iterator<Item = FoundSession> {
+    let search = DiscoveryQuery::among(environment.clone(), [Ok(target.clone())], None);
     // Whether sessions are running is not needed here, so no time is needed.
     find::sessions(&search, Timestamp(0))
         .flatten()
@@ -74,13 +74,13 @@ fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenErro
     let far = if is_key && here().is_some_and(|at| at.is_ok()) {
         None
     } else {
-        far::named(argument)
+        far::resolve(argument)
     };
     match far {
         None => here().unwrap_or_else(|| Ok(Target::parse(argument))),
         Some(Err(why)) => Err(why),
-        Some(Ok(far::Named::Path(path))) => Ok(Target::parse(&path.to_string_lossy())),
-        Some(Ok(far::Named::Session(name, there))) => {
+        Some(Ok(far::FarTarget::Path(path))) => Ok(Target::parse(&path.to_string_lossy())),
+        Some(Ok(far::FarTarget::Session(name, there))) => {
             let unknown = || Err(OpenError(format!("{argument}: there is no such session")));
             find::locate(&name, &there).unwrap_or_else(unknown)
         }

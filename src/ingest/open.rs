@@ -10,14 +10,14 @@ use super::{catalog, probe};
 use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
 use crate::formats::json;
-use crate::formats::probe::{Confidence, Verdict};
+use crate::formats::probe::{Confidence, ProbeResult};
 use crate::formats::roots::{FileRole, Pattern, is_of_agents};
 use crate::formats::{DetectMode, Detection, named, registry, roots};
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
-use crate::source::discover::{FolderContents, below};
+use crate::source::discover::{FolderContents, files_below};
 use crate::source::follow;
-use crate::source::fs::{self, Kind};
+use crate::source::fs::{self, PathKind};
 use crate::source::pattern::{Closed, ClosedReason, matches};
 use crate::source::regular::{self, Fence};
 use crate::source::remote::is_far;
@@ -34,15 +34,15 @@ const FIRST_BYTES: usize = 32 << 10;
 
 /// Determines what a target is.
 pub(crate) fn plan(target: &Target) -> Result<Plan, OpenError> {
-    plan_asking(target, DetectMode::UntilCertain).map(|(plan, _)| plan)
+    plan_with_verdicts(target, DetectMode::UntilCertain).map(|(plan, _)| plan)
 }
 
 /// Verdicts of all formats on a target, in the order of the registry; none for a pipe.
 pub(crate) fn verdicts(target: &Target) -> Result<Verdicts, OpenError> {
-    plan_asking(target, DetectMode::All).map(|(_, verdicts)| verdicts)
+    plan_with_verdicts(target, DetectMode::All).map(|(_, verdicts)| verdicts)
 }
 
-fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
+fn plan_with_verdicts(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), OpenError> {
     let path = &target.path;
     if target.is_stdin() {
         return Ok((piped(path), Verdicts::new()));
@@ -50,14 +50,14 @@ fn plan_asking(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
     let kind = fs::metadata(path)
         .map_err(|error| cannot_open(path, &error))?
         .kind;
-    if kind == Kind::Folder {
+    if kind == PathKind::Folder {
         return plan_folder(target, mode);
     }
     // What flows on another machine cannot be read at an offset.
-    if matches!(kind, Kind::Pipe | Kind::CharDevice) && !is_far(path) {
+    if matches!(kind, PathKind::Pipe | PathKind::CharDevice) && !is_far(path) {
         return Ok((piped(path), Verdicts::new()));
     }
-    if kind != Kind::File {
+    if kind != PathKind::File {
         return Err(refusal(
             path,
             &format!("{}, not a session file", describe(kind)),
@@ -114,7 +114,7 @@ fn detect_session(
     if let Some(what) = probe::foreign(head) {
         return Err(NoSession::Foreign(what));
     }
-    let detection = probe::detect_file_asking(path, head, is_whole, mode);
+    let detection = probe::detect_file_with_verdicts(path, head, is_whole, mode);
     if let Some(what) = detection.aside {
         return Err(NoSession::Aside(what));
     }
@@ -180,7 +180,7 @@ pub fn sessions(target: &Target) -> Result<Vec<SessionHead>, OpenError> {
     Ok(files
         .iter()
         .filter_map(|path| stem(path))
-        .map(SessionHead::named)
+        .map(SessionHead::with_id)
         .collect())
 }
 
@@ -220,7 +220,7 @@ fn session_of(path: &Path, head: &[u8]) -> Option<String> {
 
 /// The format of a pipe is detected when data comes.
 fn piped(path: &Path) -> Plan {
-    let verdict = Verdict::yes(
+    let verdict = ProbeResult::yes(
         Confidence::Maybe,
         Shape::Stream,
         "waiting for the first records",
@@ -243,7 +243,7 @@ fn plan_folder(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
         let session = match named {
             Some(name) => {
                 let files = session_files(detection.format, path);
-                named_among(files, name)
+                find_named(files, name)
                     .map_err(|what| refusal(path, &what))?
                     .0
             }
@@ -255,14 +255,14 @@ fn plan_folder(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
     let found = may_be_sessions(path);
     let none = "no session file in this folder or up to three folders below; name a file";
     let file = match named {
-        Some(name) => named_among(found.files, name)
+        Some(name) => find_named(found.files, name)
             .map(|(_, file)| file)
             .map_err(|what| refusal(path, &what))?,
         None => newest_session_file(found.files.clone())
-            .ok_or_else(|| why_unread_below(&found).unwrap_or_else(|| refusal(path, none)))?,
+            .ok_or_else(|| unreadable_below(&found).unwrap_or_else(|| refusal(path, none)))?,
     };
     let session = None;
-    plan_asking(
+    plan_with_verdicts(
         &Target {
             path: file,
             session,
@@ -273,14 +273,14 @@ fn plan_folder(target: &Target, mode: DetectMode) -> Result<(Plan, Verdicts), Op
 
 /// Files below a folder that may be sessions.
 fn may_be_sessions(folder: &Path) -> FolderContents {
-    let mut found = below(folder, DEEPEST, &holds_sessions, &mut |_, _| true);
-    found.files.retain(|file| probe::may_hold_a_session(file));
+    let mut found = files_below(folder, DEEPEST, &contains_sessions, &mut |_, _| true);
+    found.files.retain(|file| probe::may_contain_session(file));
     found
 }
 
 /// The session with this name among files named by their sessions, and its file. Some agents put
 /// the start time before the id, or store the topic in a file with the same name.
-fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf), String> {
+fn find_named(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf), String> {
     let id = |file: &PathBuf| stem(file).map(|stem| stem.trim_end_matches(".messages").to_owned());
     files.sort_by_cached_key(|file| (id(file), std::cmp::Reverse(stem(file))));
     files.dedup_by_key(|file| id(file));
@@ -288,7 +288,7 @@ fn named_among(mut files: Vec<PathBuf>, name: &str) -> Result<(String, PathBuf),
         let key = id.rsplit_once('_').map(|(_, key)| key.to_owned());
         SessionHead {
             key,
-            ..SessionHead::named(id)
+            ..SessionHead::with_id(id)
         }
     };
     let heads: Vec<SessionHead> = files.iter().filter_map(id).map(head).collect();
@@ -334,7 +334,7 @@ fn newest_session(format: &dyn Format, path: &Path) -> Option<String> {
 }
 
 /// Why a file or a folder of a search cannot be read.
-fn why_unread_below(found: &FolderContents) -> Option<OpenError> {
+fn unreadable_below(found: &FolderContents) -> Option<OpenError> {
     let unread = found
         .files
         .iter()
@@ -360,13 +360,13 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
         let is_session = probe::is_certain_of_agent(&detection) && probe::foreign(&head).is_none();
         is_session.then_some((file, detection.format))
     })?;
-    if format.named(newest).is_none() {
+    if format.session_name(newest).is_none() {
         // Where each record is a file, any of them may be the newest: the session is named by the
         // first one.
         let all = files_of(&format.files(newest, FileRole::Part("")));
         if let Some(first) = all
             .iter()
-            .find(|file| format.named(file).is_some())
+            .find(|file| format.session_name(file).is_some())
             .filter(|_| all.contains(newest))
         {
             return Some(first.clone());
@@ -383,7 +383,7 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
 }
 
 /// Whether a hidden folder is one in which agents store sessions.
-pub(crate) fn holds_sessions(folder: &Path) -> bool {
+pub(crate) fn contains_sessions(folder: &Path) -> bool {
     is_of_agents(folder, registry().flat_map(roots))
 }
 
@@ -396,11 +396,11 @@ fn stem(path: &Path) -> Option<String> {
         .map(|stem| stem.to_string_lossy().into_owned())
 }
 
-fn describe(kind: Kind) -> &'static str {
+fn describe(kind: PathKind) -> &'static str {
     match kind {
-        Kind::Socket => "a socket",
-        Kind::BlockDevice => "a disk",
-        Kind::Pipe => "a named pipe",
+        PathKind::Socket => "a socket",
+        PathKind::BlockDevice => "a disk",
+        PathKind::Pipe => "a named pipe",
         _ => "a special file",
     }
 }
@@ -409,13 +409,13 @@ fn describe(kind: Kind) -> &'static str {
 pub(crate) fn cannot_open(path: &Path, error: &io::Error) -> OpenError {
     refusal(
         path,
-        &why(path, error).unwrap_or_else(|| format!("cannot be opened ({error})")),
+        &explain(path, error).unwrap_or_else(|| format!("cannot be opened ({error})")),
     )
 }
 
 /// A better explanation of a system error, if there is one.
-fn why(path: &Path, error: &io::Error) -> Option<String> {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.kind == Kind::Link);
+fn explain(path: &Path, error: &io::Error) -> Option<String> {
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.kind == PathKind::Link);
     let is_loop = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
     let what = match error.kind() {
         io::ErrorKind::NotFound if is_link => "a link to a file that does not exist",
@@ -442,7 +442,7 @@ pub(crate) fn why_closed(closed: &Closed) -> Text {
 
 /// Why a file cannot be read, for the row of an unreadable path.
 pub(crate) fn why_unread(path: &Path, error: &io::Error) -> String {
-    why(path, error).unwrap_or_else(|| error.to_string())
+    explain(path, error).unwrap_or_else(|| error.to_string())
 }
 
 #[cfg(test)]

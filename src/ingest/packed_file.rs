@@ -13,7 +13,7 @@ use crossbeam_channel::Receiver;
 
 use super::bodies::Bodies;
 use super::emitter::Emitter;
-use super::files::{Files, Kind, TextCopy};
+use super::files::{FileKind, FileTable, TextCopy};
 use super::line_file::emit_line;
 use super::plan::Plan;
 use super::whole::{emit_whole, kind_of};
@@ -34,7 +34,7 @@ use crate::source::{regular, zip};
 pub(crate) struct PackedFile {
     path: PathBuf,
     packing: Packing,
-    kind: Kind,
+    kind: FileKind,
     copy: TextCopy,
     /// The handle that the text is read from, for its position.
     source: Option<File>,
@@ -57,12 +57,12 @@ impl PackedFile {
     pub(crate) fn open(
         plan: &Plan,
         (packing, shape): (Packing, Shape),
-        files: &Files,
+        files: &FileTable,
     ) -> io::Result<Self> {
         let kind = if shape.is_rewritten() {
             kind_of(shape)
         } else {
-            Kind::Lines
+            FileKind::Lines
         };
         files.number(&plan.path, kind);
         let mut file = Self {
@@ -121,10 +121,10 @@ impl PackedFile {
     /// Reads a step further. Returns whether there was something to read.
     pub(crate) fn step(&mut self, emitter: &mut Emitter<'_>) -> bool {
         let Some(text) = &self.text else { return false };
-        emitter.leave_bodies(false);
+        emitter.set_stubs_only(false);
         let end = match text.recv() {
             Ok(StreamPiece::Bytes(bytes)) => {
-                self.take(&bytes, emitter);
+                self.feed(&bytes, emitter);
                 self.excess(emitter).map(Some)
             }
             Ok(StreamPiece::End(why)) => Some(why),
@@ -136,11 +136,11 @@ impl PackedFile {
         true
     }
 
-    fn take(&mut self, bytes: &[u8], emitter: &mut Emitter<'_>) {
+    fn feed(&mut self, bytes: &[u8], emitter: &mut Emitter<'_>) {
         self.copy.add(bytes);
-        if self.kind == Kind::Lines {
+        if self.kind == FileKind::Lines {
             self.buffer.feed(bytes, |line| {
-                emit_line(line, Kind::Lines, Path::new("-"), emitter);
+                emit_line(line, FileKind::Lines, Path::new("-"), emitter);
             });
         } else {
             self.document.extend_from_slice(bytes);
@@ -156,13 +156,13 @@ impl PackedFile {
     fn end(&mut self, why: Option<io::Error>, emitter: &mut Emitter<'_>) {
         (self.source, self.text, self.has_been_read) = (None, None, true);
         self.copy.show();
-        if self.kind == Kind::Lines {
+        if self.kind == FileKind::Lines {
             let unfinished = self.buffer.unfinished().into_iter();
-            unfinished.for_each(|line| emit_line(line, Kind::Lines, Path::new("-"), emitter));
+            unfinished.for_each(|line| emit_line(line, FileKind::Lines, Path::new("-"), emitter));
         } else {
             let all = std::mem::take(&mut self.document);
-            emitter.spend(all.len() as u64);
-            emit_whole(emitter, self.kind, FileId(0), &all, Bodies::Kept);
+            emitter.deduct(all.len() as u64);
+            emit_whole(emitter, self.kind, FileId(0), &all, Bodies::InMemory);
         }
         let Some(why) = why.or_else(|| self.excess(emitter)) else {
             return;
@@ -177,8 +177,8 @@ impl PackedFile {
     /// Polls the file. Returns its state, if that changed, and whether it is to be read again.
     pub(crate) fn poll(&mut self) -> (Option<LinkState>, bool) {
         let (link, is_other) = match Stamp::of(&self.path) {
-            Ok(stamp) => (LinkState::Live, self.is_other(stamp)),
-            Err(error) if is_absence(&error) => (LinkState::Gone, false),
+            Ok(stamp) => (LinkState::Live, self.has_new_version(stamp)),
+            Err(error) if is_absence(&error) => (LinkState::Deleted, false),
             Err(error) => (
                 LinkState::Unreadable(Text::clean(&why_unread(&error))),
                 false,
@@ -189,7 +189,7 @@ impl PackedFile {
     }
 
     /// Whether it is another version than was read, and is complete or unlikely to become so.
-    fn is_other(&mut self, stamp: Stamp) -> bool {
+    fn has_new_version(&mut self, stamp: Stamp) -> bool {
         if self.packing != Packing::Zip || self.read == stamp {
             return false;
         }

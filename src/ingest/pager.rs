@@ -7,10 +7,10 @@ use std::sync::Arc;
 use memchr::memchr;
 
 use super::emitter::{body_of_fault, mask_edits};
-use super::files::{Files, Kind};
+use super::files::{FileKind, FileTable};
 use super::joined::of_file;
 use super::rows::unpacked;
-use crate::formats::decoder::{Place, feed, masked};
+use crate::formats::decoder::{RecordPlace, feed, masked};
 use crate::formats::details::Detailing;
 use crate::formats::json;
 use crate::model::body::{Body, Held, Tree};
@@ -24,7 +24,7 @@ use crate::source::fs::File;
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
 use crate::source::regular::LARGEST;
-use crate::source::rows::{Cell, Database};
+use crate::source::rows::{Database, SqlValue};
 use crate::source::stamp::{Stamp, read_range};
 
 /// Reads records of a session, or of joined sessions, again by their origin. It has file handles of
@@ -34,7 +34,7 @@ pub struct Pager(Vec<SessionPager>);
 /// Reads records of one of the sessions.
 #[derive(Default)]
 struct SessionPager {
-    files: Files,
+    files: FileTable,
     /// The file that was read last, which usually holds the next record too.
     open: Option<(PathBuf, File, Stamp)>,
     /// The copy of a session from a pipe, which has no other file.
@@ -49,17 +49,17 @@ struct SessionPager {
 struct Again<'b> {
     record: Record<'b>,
     path: PathBuf,
-    kind: Kind,
+    kind: FileKind,
 }
 
 impl Again<'_> {
-    fn place(&self) -> Place<'_> {
+    fn place(&self) -> RecordPlace<'_> {
         self.kind.place(&self.path, self.record.origin.line)
     }
 
     /// Whether it spans several lines, each with a piece of a body.
-    fn is_several(&self) -> bool {
-        is_several(self.record.bytes, self.kind)
+    fn is_multi_line(&self) -> bool {
+        is_multi_line(self.record.bytes, self.kind)
     }
 }
 
@@ -91,7 +91,7 @@ impl FileWindow {
 
 impl Pager {
     /// A pager for the files of sessions.
-    pub(super) fn new(sessions: impl Iterator<Item = Files>) -> Self {
+    pub(super) fn new(sessions: impl Iterator<Item = FileTable>) -> Self {
         let session = |files| SessionPager {
             files,
             ..SessionPager::default()
@@ -207,14 +207,14 @@ impl Pager {
                 kind,
             };
             // A match may be split between lines.
-            (is_worth(bytes) || again.is_several()).then(|| session.decode(&again))
+            (is_worth(bytes) || again.is_multi_line()).then(|| session.decode(&again))
         });
         session.window = Some(window);
         held.unwrap_or_default()
     }
 
     /// Frees the pieces that [`Pager::read_next`] has read ahead.
-    pub fn rest(&mut self) {
+    pub fn free_window(&mut self) {
         self.0.iter_mut().for_each(|session| session.window = None);
     }
 
@@ -231,12 +231,12 @@ impl SessionPager {
     fn decode(&mut self, again: &Again<'_>) -> Vec<Held> {
         let record = again.record;
         if self.is_fault(again) {
-            let masked = masked(record.bytes, Place::Passage);
+            let masked = masked(record.bytes, RecordPlace::Passage);
             let bytes = masked.as_deref().unwrap_or(record.bytes);
             return vec![body_of_fault(bytes, &mut Batch::default()).held];
         }
         // A record over several lines has the bodies that come from all of them.
-        let is_several = again.is_several();
+        let is_several = again.is_multi_line();
         contents(&self.batch(again), |body| {
             !is_several || body.from == record.origin
         })
@@ -246,7 +246,7 @@ impl SessionPager {
     fn batch(&self, again: &Again<'_>) -> Batch {
         let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder(None);
-        if again.is_several() {
+        if again.is_multi_line() {
             for line in lines_of(again.record) {
                 feed(
                     &mut *decoder,
@@ -268,24 +268,24 @@ impl SessionPager {
     fn is_fault(&mut self, again: &Again<'_>) -> bool {
         let origin = again.record.origin;
         match again.kind {
-            Kind::Lines | Kind::CompanionLines => {
+            FileKind::Lines | FileKind::CompanionLines => {
                 held_of(origin.len) as u64 != u64::from(origin.len)
             }
-            Kind::Document if origin.line == 0 => false,
-            kind @ (Kind::Document | Kind::Values) => {
+            FileKind::Document if origin.line == 0 => false,
+            kind @ (FileKind::Document | FileKind::Values) => {
                 self.is_cut(origin, &again.path, kind).unwrap_or(false)
             }
             _ => false,
         }
     }
 
-    fn is_cut(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<bool> {
+    fn is_cut(&mut self, origin: Origin, path: &Path, kind: FileKind) -> Option<bool> {
         let file = self.file(path).ok()?;
         if file.metadata().ok()?.len != origin.at + u64::from(origin.len) {
             return Some(false);
         }
-        let all = whole(file)?;
-        let split = if kind == Kind::Values {
+        let all = read_all(file)?;
+        let split = if kind == FileKind::Values {
             split_values(&all)
         } else {
             split(&all)
@@ -295,7 +295,7 @@ impl SessionPager {
 
     fn window_at(&mut self, origin: Origin) -> Option<FileWindow> {
         let (path, kind) = self.files.get(origin.file)?;
-        let is_one = !matches!(kind, Kind::Lines | Kind::CompanionLines);
+        let is_one = !matches!(kind, FileKind::Lines | FileKind::CompanionLines);
         let bytes = if is_one {
             self.bytes_of(origin, &path, kind)?
         } else {
@@ -309,32 +309,32 @@ impl SessionPager {
         })
     }
 
-    fn bytes_of(&mut self, origin: Origin, path: &Path, kind: Kind) -> Option<Vec<u8>> {
+    fn bytes_of(&mut self, origin: Origin, path: &Path, kind: FileKind) -> Option<Vec<u8>> {
         match kind {
-            Kind::Row { session, table, .. } | Kind::RowLine { session, table, .. } => {
+            FileKind::Row { session, table, .. } | FileKind::RowLine { session, table, .. } => {
                 return self.row(session, table, origin.at);
             }
-            Kind::Archive { session, .. } => return self.archived(session, origin),
-            Kind::Lines
-            | Kind::CompanionLines
-            | Kind::Values
-            | Kind::Document
-            | Kind::Passages
-            | Kind::Small
-            | Kind::Text => {}
+            FileKind::Archive { session, .. } => return self.archived(session, origin),
+            FileKind::Lines
+            | FileKind::CompanionLines
+            | FileKind::Values
+            | FileKind::Document
+            | FileKind::Passages
+            | FileKind::Small
+            | FileKind::Text => {}
         }
         let file = self.file(path).ok()?;
-        if kind == Kind::Document && origin.line == 0 {
+        if kind == FileKind::Document && origin.line == 0 {
             // The header is the document without its messages; if that is broken, it may hold
             // several values, each a record.
-            let split = split(&whole(file)?)?;
+            let split = split(&read_all(file)?)?;
             let start = usize::try_from(origin.at)
                 .ok()?
                 .checked_sub(split.root.start)?;
             let end = start.checked_add(usize::try_from(origin.len).ok()?)?;
             return Some(split.header?.get(start..end)?.to_vec());
         }
-        let is_line = matches!(kind, Kind::Lines | Kind::CompanionLines);
+        let is_line = matches!(kind, FileKind::Lines | FileKind::CompanionLines);
         let len = if is_line {
             held_of(origin.len)
         } else {
@@ -350,7 +350,10 @@ impl SessionPager {
         let id = self.files.session_id(session)?;
         let cell = self
             .database()?
-            .value(one, &[Cell::from(id.as_str()), Cell::Int(at.cast_signed())])
+            .value(
+                one,
+                &[SqlValue::from(id.as_str()), SqlValue::Int(at.cast_signed())],
+            )
             .ok()??;
         Some(unpacked(&cell.content()).ok()?.into_owned())
     }
@@ -361,7 +364,7 @@ impl SessionPager {
             let id = self.files.session_id(session)?;
             let cell = self
                 .database()?
-                .value(queries.archive.as_ref()?, &[Cell::from(id.as_str())])
+                .value(queries.archive.as_ref()?, &[SqlValue::from(id.as_str())])
                 .ok()??;
             self.archive = Some((session, unpacked(&cell.content()).ok()?.into_owned()));
         }
@@ -413,14 +416,13 @@ impl SessionPager {
     }
 }
 
-/// The content of a whole file.
-fn whole(file: &File) -> Option<Vec<u8>> {
+fn read_all(file: &File) -> Option<Vec<u8>> {
     read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
 }
 
 /// Whether bytes are several lines, each with a piece of a body.
-fn is_several(bytes: &[u8], kind: Kind) -> bool {
-    matches!(kind, Kind::Lines | Kind::CompanionLines) && memchr(b'\n', bytes).is_some()
+fn is_multi_line(bytes: &[u8], kind: FileKind) -> bool {
+    matches!(kind, FileKind::Lines | FileKind::CompanionLines) && memchr(b'\n', bytes).is_some()
 }
 
 /// The lines of a record.
@@ -472,7 +474,7 @@ pub fn contents(batch: &Batch, is_meant: impl Fn(&Body) -> bool) -> Vec<Held> {
                 put(&result.body);
                 result.patch.iter().for_each(&mut put);
             }
-            Edit::State { state, .. } => state.live().into_iter().for_each(&mut put),
+            Edit::State { state, .. } => state.live_output().into_iter().for_each(&mut put),
             Edit::Update { .. }
             | Edit::Usage { .. }
             | Edit::Link { .. }

@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, TryRecvError};
 
 use super::bodies::Bodies;
 use super::emitter::{Emitter, Outlet};
-use super::files::{Files, Kind, TextCopy};
+use super::files::{FileKind, FileTable, TextCopy};
 use super::line_file::emit_line;
 use super::plan::Plan;
 use super::probe::{self, HEAD, LONGEST};
@@ -30,7 +30,7 @@ const SILENCE: Duration = Duration::from_millis(200);
 const CALM: Duration = Duration::from_millis(500);
 
 /// Reads a pipe to its end, or until the stop flag is set, with a copy in these files for pagers.
-pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBool) {
+pub(crate) fn run(plan: Plan, files: &FileTable, outlet: Outlet<'_>, stop: &AtomicBool) {
     let mut piped = Piped::new(plan, files, outlet);
     if piped.run(stop) {
         piped.emitter.send(Feed::Link(LinkState::Closed));
@@ -40,7 +40,7 @@ pub(crate) fn run(plan: Plan, files: &Files, outlet: Outlet<'_>, stop: &AtomicBo
 struct Piped<'o> {
     plan: Plan,
     /// Files for the pagers.
-    files: Files,
+    files: FileTable,
     copy: TextCopy,
     emitter: Emitter<'o>,
     /// What came so far, until the format is detected; a document until its end.
@@ -55,10 +55,10 @@ struct Piped<'o> {
 }
 
 impl<'o> Piped<'o> {
-    fn new(plan: Plan, files: &Files, outlet: Outlet<'o>) -> Self {
+    fn new(plan: Plan, files: &FileTable, outlet: Outlet<'o>) -> Self {
         let is_paged = plan.is_paged;
         let emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet).of_pipe(true);
-        plan.say_opened(outlet);
+        plan.send_opened(outlet);
         Self {
             plan,
             files: files.clone(),
@@ -90,7 +90,7 @@ impl<'o> Piped<'o> {
             match pieces.try_recv() {
                 Ok(StreamPiece::Bytes(bytes)) => {
                     last = Instant::now();
-                    self.take(&bytes);
+                    self.feed(&bytes);
                 }
                 Ok(StreamPiece::End(why)) => {
                     self.end(why);
@@ -111,7 +111,7 @@ impl<'o> Piped<'o> {
         // An incomplete line is not enough.
         let can_decide = self.head.contains(&b'\n') || is_whole_value(&self.head);
         if self.is_decided || (silence >= SILENCE && can_decide) {
-            self.rest();
+            self.emit_rest();
         }
         if self.is_decided || !can_decide {
             CALM
@@ -120,7 +120,7 @@ impl<'o> Piped<'o> {
         }
     }
 
-    fn take(&mut self, bytes: &[u8]) {
+    fn feed(&mut self, bytes: &[u8]) {
         self.copy.add(bytes);
         let is_document = self.plan.shape.is_rewritten();
         if !self.is_decided || is_document || self.plan.is_provisional {
@@ -130,17 +130,17 @@ impl<'o> Piped<'o> {
             // A pipe can be detected only once.
             let has_record = self.head.len() >= LONGEST || self.head.contains(&b'\n');
             if self.head.len() >= HEAD && has_record {
-                self.decide(false);
+                self.detect_and_emit(false);
             }
         } else if self.plan.is_provisional {
-            self.decide_again(bytes);
+            self.redetect(bytes);
         } else if !is_document {
             self.emit_lines(bytes);
         }
     }
 
     /// Detects the format. From here on lines are sent as they come, a document at its end.
-    fn decide(&mut self, is_whole: bool) {
+    fn detect_and_emit(&mut self, is_whole: bool) {
         if let Some(what) = self.refusal() {
             self.is_refused = true;
             self.emitter.send(Feed::Fault(Text::clean(&what)));
@@ -168,7 +168,7 @@ impl<'o> Piped<'o> {
     }
 
     /// Detects the format again, because more data may show another one.
-    fn decide_again(&mut self, new: &[u8]) {
+    fn redetect(&mut self, new: &[u8]) {
         let plan = self
             .detect(false)
             .filter(|plan| !plan.reads_like(&self.plan));
@@ -201,7 +201,7 @@ impl<'o> Piped<'o> {
         let kind = if is_rewritten {
             kind_of(self.plan.shape)
         } else {
-            Kind::Lines
+            FileKind::Lines
         };
         self.files.number(&self.plan.path, kind);
         self.files.set_format(self.plan.format, &self.plan.path);
@@ -219,15 +219,15 @@ impl<'o> Piped<'o> {
         let (emitter, is_shown) = (&mut self.emitter, &mut self.is_shown);
         self.buffer.feed(bytes, |line| {
             if !std::mem::take(is_shown) {
-                emit_line(line, Kind::Lines, Path::new("-"), emitter);
+                emit_line(line, FileKind::Lines, Path::new("-"), emitter);
             }
         });
     }
 
     /// Emits the rest at the end.
-    fn rest(&mut self) {
+    fn emit_rest(&mut self) {
         if !self.is_decided {
-            self.decide(false);
+            self.detect_and_emit(false);
         }
         if self.is_refused {
             return;
@@ -240,18 +240,18 @@ impl<'o> Piped<'o> {
             && is_whole_value(record.bytes)
         {
             self.is_shown = true;
-            emit_line(line, Kind::Lines, Path::new("-"), &mut self.emitter);
+            emit_line(line, FileKind::Lines, Path::new("-"), &mut self.emitter);
         }
         self.emitter.finish();
         self.emitter.flush(true);
         if !self.plan.shape.is_rewritten() {
-            self.catch_up();
+            self.send_caught_up();
         }
     }
 
     fn end(&mut self, why: Option<io::Error>) {
         if !self.is_decided {
-            self.decide(true);
+            self.detect_and_emit(true);
         }
         if self.is_refused {
             return;
@@ -259,9 +259,9 @@ impl<'o> Piped<'o> {
         if self.plan.shape.is_rewritten() {
             let kind = kind_of(self.plan.shape);
             let all = std::mem::take(&mut self.head);
-            emit_whole(&mut self.emitter, kind, FileId(0), &all, Bodies::Kept);
+            emit_whole(&mut self.emitter, kind, FileId(0), &all, Bodies::InMemory);
         } else if let Some(line) = self.buffer.unfinished().filter(|_| !self.is_shown) {
-            emit_line(line, Kind::Lines, Path::new("-"), &mut self.emitter);
+            emit_line(line, FileKind::Lines, Path::new("-"), &mut self.emitter);
         }
         if let Some(why) = why {
             self.emitter
@@ -269,10 +269,10 @@ impl<'o> Piped<'o> {
         }
         self.emitter.finish();
         self.emitter.flush(true);
-        self.catch_up();
+        self.send_caught_up();
     }
 
-    fn catch_up(&mut self) {
+    fn send_caught_up(&mut self) {
         if !std::mem::replace(&mut self.is_caught_up, true) {
             self.emitter.send(Feed::CaughtUp);
         }

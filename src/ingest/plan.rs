@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use super::emitter::Outlet;
 use super::probe::{self, HEAD};
 use crate::formats::counting::Counting;
-use crate::formats::decoder::{Decoder, Format, Place};
-use crate::formats::probe::Verdict;
+use crate::formats::decoder::{Decoder, Format, RecordPlace};
+use crate::formats::probe::ProbeResult;
 use crate::formats::roots::{FileRole, Pattern};
 use crate::formats::survey::{SharedSurvey, Surveyed};
 use crate::formats::{self, Detection};
-use crate::model::edit::{Feed, Opened, Polled};
+use crate::model::edit::{Feed, OpenedSession, Polled};
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::fs;
@@ -36,7 +36,7 @@ pub(crate) struct Plan {
     /// Compression of the file, if any, and the shape of its content.
     pub(crate) packed: Option<(Packing, Shape)>,
     /// The event that reports what was opened.
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenedSession,
     /// Collects how much of the records is shown, if that is requested.
     pub(crate) survey: Option<SharedSurvey>,
     /// Whether only figures are requested.
@@ -46,17 +46,17 @@ pub(crate) struct Plan {
 }
 
 /// Verdicts of the queried formats on a file, by name.
-pub(crate) type Verdicts = Vec<(&'static str, Verdict)>;
+pub(crate) type Verdicts = Vec<(&'static str, ProbeResult)>;
 
 impl Plan {
     /// The watcher for changes of the file. Reports the reason if it polls frequently.
     pub(crate) fn watcher(&self, native: bool, outlet: Outlet<'_>) -> Watcher {
         let mut watcher = Watcher::new(native);
-        let kind = watcher.distrust(&self.path);
+        let kind = watcher.check_file_system(&self.path);
         if let Some(why) = if native {
-            kind.map(Polled::Unsure)
+            kind.map(Polled::Eventless)
         } else {
-            Some(Polled::Asked)
+            Some(Polled::Requested)
         } {
             outlet(Feed::Polled(why));
         }
@@ -64,7 +64,7 @@ impl Plan {
     }
 
     /// Sends the event that reports what was opened.
-    pub(crate) fn say_opened(&self, outlet: Outlet<'_>) {
+    pub(crate) fn send_opened(&self, outlet: Outlet<'_>) {
         outlet(Feed::Opened(Box::new(self.opened.clone())));
         outlet(Feed::File {
             id: FileId(0),
@@ -80,7 +80,7 @@ impl Plan {
 
     /// The plan after a detection.
     pub(crate) fn new(path: &Path, session: String, detection: Detection) -> Self {
-        let opened = Opened {
+        let opened = OpenedSession {
             format: detection.format.name(),
             confidence: detection.verdict.confidence.word(),
             reason: Text::clean(&probe::reason(&detection)),
@@ -144,7 +144,7 @@ impl Plan {
     }
 
     /// Files that a decoder requested, beside a link and beside its target.
-    pub(crate) fn follow_up(&self, wanted: &str) -> Vec<Pattern> {
+    pub(crate) fn requested_files(&self, wanted: &str) -> Vec<Pattern> {
         let path = from_root(&self.path);
         let mut patterns = self.as_named(self.format.files(&path, FileRole::Requested(wanted)));
         let real = fs::canonicalize(&path)
@@ -174,8 +174,8 @@ impl Plan {
     }
 
     /// Which records of a file are needed, if only figures are requested.
-    pub(crate) fn counting(&self, place: Place<'_>) -> Option<Counting> {
-        let is_companion = matches!(place, Place::CompanionLine(_));
+    pub(crate) fn counting(&self, place: RecordPlace<'_>) -> Option<Counting> {
+        let is_companion = matches!(place, RecordPlace::CompanionLine(_));
         let rules = self.format.head().counting;
         let rules = rules.filter(|_| self.is_counted && self.packed.is_none());
         rules.map(|rules| Counting::new(rules, is_companion))
@@ -183,7 +183,7 @@ impl Plan {
 
     /// The plan for the current file. `None` if it cannot be read or is not recognized: then the
     /// old plan stays.
-    pub(crate) fn again(&self) -> Option<Self> {
+    pub(crate) fn detect_again(&self) -> Option<Self> {
         if matches!(self.shape, Shape::Folder | Shape::Rows) {
             return None;
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::emitter::{Emitter, Outlet};
-use super::files::{Files, Kind};
+use super::files::{FileKind, FileTable};
 use super::line_file::emit_line;
 use super::plan::{Plan, files_of};
 use super::rows;
@@ -29,7 +29,7 @@ const NEWEST_FILES: usize = 30;
 
 /// Sends the end of a session, if it is a few times longer than that: `window` bytes of a line
 /// file. Errors are left to the reading of the whole.
-pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u64) {
+pub(crate) fn show_end(plan: &Plan, files: &FileTable, outlet: Outlet<'_>, window: u64) {
     let mut emitter = Emitter::new(plan.format.decoder(None), Stage::Preview, outlet);
     let is_shown = match plan.shape {
         Shape::Lines => last_lines(plan, files, window, &mut emitter).unwrap_or(false),
@@ -47,7 +47,7 @@ pub(crate) fn show_end(plan: &Plan, files: &Files, outlet: Outlet<'_>, window: u
 
 fn last_lines(
     plan: &Plan,
-    files: &Files,
+    files: &FileTable,
     window: u64,
     emitter: &mut Emitter<'_>,
 ) -> io::Result<bool> {
@@ -65,9 +65,9 @@ fn last_lines(
             .split_last()
             .and_then(|(_, rest)| memchr::memchr(b'\n', rest));
         if let Some((_, lines)) = newline.and_then(|newline| bytes.split_at_checked(newline + 1)) {
-            let (id, _) = files.number(&plan.path, Kind::Lines);
+            let (id, _) = files.number(&plan.path, FileKind::Lines);
             let mut buffer = LineBuffer::in_the_middle(id, len - lines.len() as u64);
-            let mut emit = |line: Line<'_>| emit_line(line, Kind::Lines, &plan.path, emitter);
+            let mut emit = |line: Line<'_>| emit_line(line, FileKind::Lines, &plan.path, emitter);
             buffer.feed(lines, &mut emit);
             if let Some(line) = buffer
                 .unfinished()
@@ -83,7 +83,7 @@ fn last_lines(
 }
 
 /// The newest files of a large folder, and those that they request.
-fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
+fn newest_files(plan: &Plan, files: &FileTable, emitter: &mut Emitter<'_>) -> bool {
     let found = files_of(&plan.format.files(&plan.path, FileRole::Part(&plan.session)));
     if found.len() <= MANY_FILES {
         return false;
@@ -91,7 +91,7 @@ fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
     for path in found.iter().skip(found.len() - NEWEST_FILES) {
         emit_small(path, files, emitter);
         for wanted in emitter.take_wanted() {
-            for part in files_of(&plan.follow_up(&wanted)) {
+            for part in files_of(&plan.requested_files(&wanted)) {
                 emit_small(&part, files, emitter);
             }
         }
@@ -100,9 +100,9 @@ fn newest_files(plan: &Plan, files: &Files, emitter: &mut Emitter<'_>) -> bool {
 }
 
 /// Incomplete files are left to the reading of the whole.
-fn emit_small(path: &Path, files: &Files, emitter: &mut Emitter<'_>) {
-    let id = files.announce(path.into(), Kind::Small, emitter);
-    let mut small = Small::new(path, id, Kind::Small, files.fence_of(path));
+fn emit_small(path: &Path, files: &FileTable, emitter: &mut Emitter<'_>) {
+    let id = files.announce(path.into(), FileKind::Small, emitter);
+    let mut small = Small::new(path, id, FileKind::Small, files.fence_of(path));
     if let Some(bytes) = small.file.read().ok().filter(|bytes| is_whole_value(bytes)) {
         small.emit(emitter, &bytes);
     }

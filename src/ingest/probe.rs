@@ -14,7 +14,7 @@ use crate::formats::decoder::{Format, unframed};
 use crate::formats::definition::head::Head;
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
-use crate::formats::probe::{Confidence, Probe, Verdict};
+use crate::formats::probe::{Confidence, Probe, ProbeResult};
 use crate::formats::roots::Root;
 use crate::formats::{self, DetectMode, Detection, detect_text, roots, tried};
 use crate::model::record::Shape;
@@ -35,11 +35,11 @@ const FIRST_LINES: usize = 8;
 
 /// Detects the format of a file from its beginning. `is_whole`: that is the whole file.
 pub(crate) fn detect_file(path: &Path, head: &[u8], is_whole: bool) -> Detection {
-    detect_file_asking(path, head, is_whole, DetectMode::UntilCertain)
+    detect_file_with_verdicts(path, head, is_whole, DetectMode::UntilCertain)
 }
 
 /// Like [`detect_file`], with the verdicts of all formats if all are queried.
-pub(crate) fn detect_file_asking(
+pub(crate) fn detect_file_with_verdicts(
     path: &Path,
     head: &[u8],
     is_whole: bool,
@@ -84,7 +84,7 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) 
     let is_document = split
         .as_ref()
         .is_some_and(|split| is_document(text, split, &lines));
-    let split = split.filter(|split| is_document || is_alone(text, split));
+    let split = split.filter(|split| is_document || is_single_value(text, split));
     let header_text = split
         .as_ref()
         .and_then(|split| split.header.as_deref())
@@ -131,7 +131,7 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) 
     if text.trim().is_empty() && is_unclaimed(&detection) {
         detection.format = &Generic;
         detection.verdict =
-            Verdict::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
+            ProbeResult::yes(Confidence::Maybe, Shape::Lines, "the file is empty so far");
     }
     detection
 }
@@ -148,7 +148,7 @@ fn detect(probe: &Probe<'_>, mode: DetectMode) -> Detection {
         .into_iter()
         .map(|owner| (owner, owner.sniff(probe)));
     let fits =
-        |(_, verdict): &(_, Verdict)| verdict.confidence >= confidence.max(Confidence::Maybe);
+        |(_, verdict): &(_, ProbeResult)| verdict.confidence >= confidence.max(Confidence::Maybe);
     match verdicts.find(fits) {
         Some((format, verdict)) if format.name() != detection.format.name() => {
             let aside = detection
@@ -223,7 +223,7 @@ fn as_values(path: &Path, text: &str, is_whole: bool, mode: DetectMode) -> Optio
 
 /// The verdict of the format at whose path a file is, from its first lines, if it is certain: then
 /// no other format is queried.
-pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<Verdict> {
+pub(crate) fn certain(format: &dyn Format, path: &Path, head: &[u8]) -> Option<ProbeResult> {
     let whole = memrchr(b'\n', head).and_then(|end| head.get(..end))?;
     let lines = str::from_utf8(whole).ok()?.lines().take(FIRST_LINES);
     let lines: Option<Vec<Json<'_>>> = lines
@@ -286,7 +286,7 @@ fn by_pattern(
 
 /// Whether a file's name is one of a session: `.jsonl`, `.ndjson` or `.json`, archives
 /// `….jsonl.reset.<date>`, or one that a format names.
-pub(crate) fn may_hold_a_session(path: &Path) -> bool {
+pub(crate) fn may_contain_session(path: &Path) -> bool {
     static NAMES: LazyLock<Vec<(PathBuf, &'static dyn Format)>> =
         LazyLock::new(|| by_pattern(|head| &head.names));
     let name = path
@@ -397,7 +397,7 @@ fn is_document(text: &str, split: &Split, lines: &[Json<'_>]) -> bool {
 }
 
 /// Whether a text is nothing but one value on one line: a line file with one record, or a document.
-fn is_alone(text: &str, split: &Split) -> bool {
+fn is_single_value(text: &str, split: &Split) -> bool {
     text.get(split.root.end..)
         .is_some_and(|rest| rest.trim().is_empty())
 }

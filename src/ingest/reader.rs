@@ -16,7 +16,7 @@ use self::rows_beside::DatabaseBeside;
 use super::bodies::Bodies;
 use super::earlier::{self, FilePart, is_packed};
 use super::emitter::Emitter;
-use super::files::{Files, Kind};
+use super::files::{FileKind, FileTable};
 use super::line_file::{LineFile, emit_line};
 use super::packed_file::PackedFile;
 use super::plan::Plan;
@@ -56,7 +56,7 @@ pub struct PollResult {
 /// Reads one session.
 pub struct SessionReader<'o> {
     plan: Plan,
-    files: Files,
+    files: FileTable,
     bodies: Bodies,
     /// Decodes and sends the records.
     pub(crate) emitter: Emitter<'o>,
@@ -69,7 +69,7 @@ pub struct SessionReader<'o> {
     small_at: HashMap<Arc<Path>, usize>,
     small_sum: u64,
     folder: PatternFiles,
-    asked: HashSet<Text>,
+    requested: HashSet<Text>,
     queue: VecDeque<PendingStep>,
     /// Companions that could not be opened; tried again at each poll.
     unopened: BTreeSet<PathBuf>,
@@ -104,14 +104,14 @@ enum PendingStep {
     RowsBeside,
     /// A text that is read once: a part of an earlier file of the session, or a compressed
     /// companion.
-    Text(Kind, FilePart),
+    Text(FileKind, FilePart),
 }
 
 impl<'o> SessionReader<'o> {
     /// Prepares the reading of a session. Fails if its file cannot be opened.
     pub(crate) fn new(
         plan: &Plan,
-        files: &Files,
+        files: &FileTable,
         bodies: Bodies,
         emitter: Emitter<'o>,
         (now, databases): (Instant, &Databases),
@@ -120,7 +120,7 @@ impl<'o> SessionReader<'o> {
         if let Some(packed) = plan.packed {
             let main = Main::Packed(Box::new(PackedFile::open(plan, packed, files)?));
             let emitter = emitter.of_pipe(plan.is_paged).within(budget::HELD);
-            let mut reader = Self::with(main, plan, files, Bodies::Kept, emitter);
+            let mut reader = Self::with(main, plan, files, Bodies::InMemory, emitter);
             reader.find_files(now);
             return Ok(reader);
         }
@@ -134,7 +134,7 @@ impl<'o> SessionReader<'o> {
                         .as_deref()
                         .is_some_and(|bytes| is_complete(kind, bytes))
                 {
-                    (file, content) = (file.anew(), None);
+                    (file, content) = (file.restarted(), None);
                 }
                 Main::Document {
                     id: files.number(&plan.path, kind).0,
@@ -145,7 +145,8 @@ impl<'o> SessionReader<'o> {
             Shape::Folder => Main::Folder,
             Shape::Rows => Main::Rows(Box::new(RowFollower::open(plan, files, bodies, databases)?)),
             Shape::Lines | Shape::Stream => {
-                let line_file = LineFile::open(&plan.path, Kind::Lines, files, now)?.planned(plan);
+                let line_file =
+                    LineFile::open(&plan.path, FileKind::Lines, files, now)?.planned(plan);
                 Main::Lines {
                     line_file: Box::new(line_file),
                     has_more: true,
@@ -161,7 +162,13 @@ impl<'o> SessionReader<'o> {
         Ok(reader)
     }
 
-    fn with(main: Main, plan: &Plan, files: &Files, bodies: Bodies, emitter: Emitter<'o>) -> Self {
+    fn with(
+        main: Main,
+        plan: &Plan,
+        files: &FileTable,
+        bodies: Bodies,
+        emitter: Emitter<'o>,
+    ) -> Self {
         Self {
             plan: plan.clone(),
             files: files.clone(),
@@ -175,7 +182,7 @@ impl<'o> SessionReader<'o> {
             small_at: HashMap::new(),
             small_sum: 0,
             folder: PatternFiles::default(),
-            asked: HashSet::new(),
+            requested: HashSet::new(),
             queue: VecDeque::new(),
             unopened: BTreeSet::new(),
             registry: None,
@@ -184,7 +191,7 @@ impl<'o> SessionReader<'o> {
     }
 
     /// Frees the read buffer while there is nothing to read.
-    pub(crate) fn let_go(&mut self) {
+    pub(crate) fn free_buffer(&mut self) {
         self.room = Vec::new();
     }
 
@@ -195,7 +202,7 @@ impl<'o> SessionReader<'o> {
             Main::Lines {
                 line_file,
                 has_more: false,
-            } => line_file.follower.rest(),
+            } => line_file.follower.close(),
             Main::Rows(rows) => rows.close(),
             Main::Lines { .. } | Main::Document { .. } | Main::Packed(_) | Main::Folder => {}
         }
@@ -204,7 +211,7 @@ impl<'o> SessionReader<'o> {
     /// Reads a step further. Returns whether there is more to read.
     pub(crate) fn step(&mut self, now: Instant) -> bool {
         let comes_first = match self.queue.front() {
-            Some(PendingStep::Text(kind, _)) => *kind == Kind::Lines,
+            Some(PendingStep::Text(kind, _)) => *kind == FileKind::Lines,
             // For a session in a database, the lines of a file beside it come before the rows.
             Some(PendingStep::LineFile(_)) => matches!(self.main, Main::Rows(_)),
             _ => false,
@@ -214,13 +221,13 @@ impl<'o> SessionReader<'o> {
             match self.queue.pop_front() {
                 Some(PendingStep::LineFile(index)) => self.read_line_file(index, now),
                 Some(PendingStep::Small(index, content)) => self.read_small(index, content, now),
-                Some(PendingStep::Lost(path)) => self.emitter.lost(&path),
+                Some(PendingStep::Lost(path)) => self.emitter.emit_deleted(&path),
                 Some(PendingStep::RowsBeside) => self.read_rows_beside(),
                 Some(PendingStep::Text(kind, part)) => self.read_text(kind, &part),
                 None => return false,
             }
         }
-        self.follow_up(now);
+        self.add_requested(now);
         true
     }
 
@@ -240,19 +247,21 @@ impl<'o> SessionReader<'o> {
 
     /// Ends a reading: last lines, pending records of the decoder, the last batch. Returns whether
     /// there is more to read after all.
-    pub(crate) fn rest(&mut self, now: Instant, is_final: bool) -> bool {
+    pub(crate) fn finish_reading(&mut self, now: Instant, is_final: bool) -> bool {
         // Companions of a compressed file are read once, too.
         let is_final = is_final || matches!(self.main, Main::Packed(_));
         match &mut self.main {
-            Main::Lines { line_file, .. } => line_file.rest(&mut self.emitter, now, is_final),
-            Main::Rows(rows) => rows.rest(),
+            Main::Lines { line_file, .. } => {
+                line_file.emit_unfinished(&mut self.emitter, now, is_final);
+            }
+            Main::Rows(rows) => rows.end_first_reading(),
             Main::Document { .. } | Main::Packed(_) | Main::Folder => {}
         }
         for line_file in &mut self.line_files {
-            line_file.rest(&mut self.emitter, now, is_final);
+            line_file.emit_unfinished(&mut self.emitter, now, is_final);
         }
         self.emitter.finish();
-        self.follow_up(now);
+        self.add_requested(now);
         let has_more = !self.queue.is_empty();
         if !has_more {
             self.emitter.flush(true);
@@ -330,10 +339,10 @@ impl<'o> SessionReader<'o> {
         }
         self.poll_main(now, &mut seen);
         let census = self.folder.poll(hints);
-        if self.plan.shape == Shape::Folder && !census.gone.is_empty() {
+        if self.plan.shape == Shape::Folder && !census.removed.is_empty() {
             seen.anew = Some("files were removed".to_owned());
         }
-        let looked_at: Vec<Arc<Path>> = census.due.iter().chain(&census.gone).cloned().collect();
+        let looked_at: Vec<Arc<Path>> = census.due.iter().chain(&census.removed).cloned().collect();
         let retries = self
             .line_files
             .iter()
@@ -351,16 +360,16 @@ impl<'o> SessionReader<'o> {
                     self.folder.touch(line_file.follower.path());
                     self.queue.push_back(PendingStep::LineFile(index));
                 }
-                FollowChange::Anew(why) => {
+                FollowChange::Replaced(why) => {
                     seen.anew = Some(format!("{}: {why}", line_file.follower.path().display()));
                 }
                 FollowChange::Unreadable(why) => {
-                    note_unreadable(&mut self.emitter, line_file, &why);
+                    report_unreadable(&mut self.emitter, line_file, &why);
                     self.emitter.flush(false);
                 }
                 FollowChange::Quiet
                 | FollowChange::Emptied
-                | FollowChange::Gone
+                | FollowChange::Deleted
                 | FollowChange::Moved(_)
                 | FollowChange::Back => {}
             }
@@ -371,7 +380,10 @@ impl<'o> SessionReader<'o> {
         }
         self.poll_smalls(&census.due, now);
         self.poll_rows_beside();
-        census.gone.iter().for_each(|path| self.lose_small(path));
+        census
+            .removed
+            .iter()
+            .for_each(|path| self.remove_small(path));
         self.add_files(
             self.unopened
                 .iter()
@@ -402,13 +414,13 @@ impl<'o> SessionReader<'o> {
     }
 
     /// Handles the deletion of a small file. If it comes back, it is read even with equal content.
-    fn lose_small(&mut self, path: &Path) {
+    fn remove_small(&mut self, path: &Path) {
         let small = self
             .small_at
             .get(path)
             .and_then(|index| self.smalls.get_mut(*index));
         if let Some(small) = small {
-            small.file = small.file.anew();
+            small.file = small.file.restarted();
             self.queue.push_back(PendingStep::Lost(path.to_owned()));
         }
     }
@@ -438,15 +450,15 @@ impl<'o> SessionReader<'o> {
                         *has_more = true;
                         return;
                     }
-                    FollowChange::Anew(why) => {
+                    FollowChange::Replaced(why) => {
                         seen.anew = Some(why.to_owned());
                         return;
                     }
                     FollowChange::Emptied => seen.links.push(LinkState::Emptied),
-                    FollowChange::Gone => seen.links.push(LinkState::Gone),
+                    FollowChange::Deleted => seen.links.push(LinkState::Deleted),
                     FollowChange::Moved(path) => seen
                         .links
-                        .push(line_file.whereabouts(self.plan.format, path)),
+                        .push(line_file.moved_state(self.plan.format, path)),
                     FollowChange::Back => seen.links.push(LinkState::Live),
                     FollowChange::Unreadable(why) => {
                         seen.links.push(LinkState::Unreadable(Text::clean(&why)));
@@ -463,7 +475,7 @@ impl<'o> SessionReader<'o> {
                         seen.anew = Some(why.to_owned());
                         *content = Some(bytes);
                     }
-                    RewriteCheck::Gone => seen.links.push(LinkState::Gone),
+                    RewriteCheck::Deleted => seen.links.push(LinkState::Deleted),
                     RewriteCheck::Back => seen.links.push(LinkState::Live),
                     RewriteCheck::Unreadable(why) => {
                         seen.links.push(LinkState::Unreadable(Text::clean(&why)));
@@ -493,7 +505,7 @@ impl<'o> SessionReader<'o> {
         self.smalls.clear();
         self.small_at.clear();
         self.small_sum = 0;
-        self.asked.clear();
+        self.requested.clear();
         self.queue.clear();
         self.unopened.clear();
         self.folder.restart();
@@ -571,22 +583,22 @@ impl<'o> SessionReader<'o> {
         };
         self.room.resize(ROOM, 0);
         match line_file.read(&mut self.emitter, &mut self.room, self.bodies, now) {
-            Ok(0) => line_file.follower.rest(),
+            Ok(0) => line_file.follower.close(),
             Ok(_) => self.queue.push_front(PendingStep::LineFile(index)),
             Err(error) => {
                 if let FollowChange::Unreadable(why) = line_file.follower.failed(&error, now) {
-                    note_unreadable(&mut self.emitter, line_file, &why);
+                    report_unreadable(&mut self.emitter, line_file, &why);
                 }
             }
         }
     }
 
     /// Reads a text once: lines of the session before the opened file, or a compressed companion.
-    fn read_text(&mut self, kind: Kind, FilePart { path, bytes }: &FilePart) {
+    fn read_text(&mut self, kind: FileKind, FilePart { path, bytes }: &FilePart) {
         let emitter = &mut self.emitter;
         let id = self.files.announce(Arc::from(&**path), kind, emitter);
         // Compressed text cannot be read again by position.
-        emitter.leave_bodies(!is_packed(path) && self.bodies.away_at(0, *bytes));
+        emitter.set_stubs_only(!is_packed(path) && self.bodies.is_away_at(0, *bytes));
         let mut buffer = LineBuffer::new(id);
         let mut end = None;
         for piece in earlier::read(path, *bytes, &self.files) {
@@ -617,7 +629,7 @@ impl<'o> SessionReader<'o> {
             None => match small.poll(now) {
                 RewriteCheck::Content(bytes) | RewriteCheck::Broken(bytes) => Ok(bytes),
                 RewriteCheck::Unreadable(why) => Err(why),
-                RewriteCheck::Quiet | RewriteCheck::Gone | RewriteCheck::Back => return,
+                RewriteCheck::Quiet | RewriteCheck::Deleted | RewriteCheck::Back => return,
             },
         };
         let bytes = match read {
@@ -629,8 +641,8 @@ impl<'o> SessionReader<'o> {
         };
         self.small_sum += bytes.len() as u64;
         let is_large = self.small_sum > SMALL_SUM || are_many;
-        let away = self.bodies == Bodies::Away || (self.bodies == Bodies::Recent && is_large);
-        self.emitter.leave_bodies(away);
+        let away = self.bodies == Bodies::OnDisk || (self.bodies == Bodies::Recent && is_large);
+        self.emitter.set_stubs_only(away);
         small.emit(&mut self.emitter, &bytes);
     }
 }
@@ -648,7 +660,7 @@ fn due(
 }
 
 /// Reports that a companion cannot be read; what was read of it stays.
-fn note_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
+fn report_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
     emitter.notice(
         line_file.id(),
         &format!(

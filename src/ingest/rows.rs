@@ -30,13 +30,13 @@ use self::session::SessionRows;
 use super::bodies::Bodies;
 use super::catalog;
 use super::emitter::Emitter;
-use super::files::Files;
+use super::files::FileTable;
 use super::plan::Plan;
 use crate::formats::decoder::Format;
 use crate::formats::tables::Queries;
 use crate::model::edit::{Feed, LinkState};
 use crate::model::text::Text;
-use crate::source::rows::{Cell, Database, DatabaseState, Failure};
+use crate::source::rows::{Database, DatabaseFailure, DatabaseState, SqlValue};
 
 /// While a database above this size in bytes is read, bodies stay in it.
 const KEPT: u64 = 32 << 20;
@@ -46,35 +46,37 @@ const WORTH_A_PREVIEW: u64 = 4 << 20;
 /// Emits the newest rows of a session in a large database. Returns whether there may be others.
 pub(crate) fn emit_newest(
     plan: &Plan,
-    files: &Files,
+    files: &FileTable,
     emitter: &mut Emitter<'_>,
-) -> Result<bool, Failure> {
+) -> Result<bool, DatabaseFailure> {
     if DatabaseState::of(&plan.path).is_ok_and(|state| state.base.len <= WORTH_A_PREVIEW) {
         return Ok(false);
     }
     let mut rows = RowFollower::open(plan, files, Bodies::Recent, &Databases::default())?;
     (rows.queue, rows.leaves_bodies) = (VecDeque::new(), false);
     let queries = Arc::clone(&rows.queries);
-    let key = Cell::from(plan.session.as_str());
+    let key = SqlValue::from(plan.session.as_str());
     let queue = &mut rows.queue;
-    rows.database
-        .as_ref()
-        .ok_or(Failure::Busy)?
-        .each(&queries.newest, &[key], &mut |row| {
-            let mut numbers = row.iter().filter_map(Cell::int);
+    rows.database.as_ref().ok_or(DatabaseFailure::Busy)?.each(
+        &queries.newest,
+        &[key],
+        &mut |row| {
+            let mut numbers = row.iter().filter_map(SqlValue::int);
             let table = numbers.next().and_then(|table| usize::try_from(table).ok());
             queue.extend(table.zip(numbers.next()).map(|(table, at)| ReadStep::Row {
                 session: 0,
                 table,
                 at,
             }));
-        })?;
+        },
+    )?;
     while rows.step(emitter, Instant::now()) {}
     Ok(true)
 }
 
-fn queries_of(database: &Database, format: &dyn Format) -> Result<Arc<Queries>, Failure> {
-    let other = || Failure::Unreadable("these are the tables of another program".to_owned());
+fn queries_of(database: &Database, format: &dyn Format) -> Result<Arc<Queries>, DatabaseFailure> {
+    let other =
+        || DatabaseFailure::Unreadable("these are the tables of another program".to_owned());
     catalog::queries(database, format)?
         .map(Arc::new)
         .ok_or_else(other)
@@ -84,7 +86,7 @@ fn queries_of(database: &Database, format: &dyn Format) -> Result<Arc<Queries>, 
 pub(crate) struct RowFollower {
     path: PathBuf,
     format: &'static dyn Format,
-    files: Files,
+    files: FileTable,
     bodies: Bodies,
     queries: Arc<Queries>,
     schema: i64,
@@ -94,7 +96,7 @@ pub(crate) struct RowFollower {
     state: Option<DatabaseState>,
     /// The session, and those that it started.
     sessions: Vec<SessionRows>,
-    asked: HashSet<String>,
+    requested: HashSet<String>,
     /// Sessions that records requested and that do not exist yet.
     missing: Vec<String>,
     queue: VecDeque<ReadStep>,
@@ -110,10 +112,10 @@ impl RowFollower {
     /// Prepares the reading of a session.
     pub(crate) fn open(
         plan: &Plan,
-        files: &Files,
+        files: &FileTable,
         bodies: Bodies,
         databases: &Databases,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, DatabaseFailure> {
         let database = databases.open(&plan.path, bodies)?;
         let queries = queries_of(&database, plan.format)?;
         let schema = database.schema()?;
@@ -129,7 +131,7 @@ impl RowFollower {
             database: Some(database),
             state: None,
             sessions: Vec::new(),
-            asked: HashSet::new(),
+            requested: HashSet::new(),
             missing: Vec::new(),
             queue: VecDeque::new(),
             read: 0,
@@ -153,7 +155,7 @@ impl RowFollower {
 
     fn begin(&mut self, main: String) {
         self.sessions = vec![SessionRows::new(main, None)];
-        self.asked.clear();
+        self.requested.clear();
         self.missing.clear();
         self.queue = VecDeque::from([ReadStep::Look]);
         let is_large = DatabaseState::of(&self.path).is_ok_and(|state| state.base.len > KEPT);
@@ -186,7 +188,7 @@ impl RowFollower {
     }
 
     /// Ends the first reading: rows from here on are new, and their bodies will be needed.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn end_first_reading(&mut self) {
         self.leaves_bodies &= !self.queue.is_empty();
     }
 
@@ -199,11 +201,11 @@ impl RowFollower {
     ) -> (Option<LinkState>, Option<String>) {
         let state = match DatabaseState::of(&self.path) {
             Ok(state) => state,
-            Err(error) => return (self.fail(Failure::of(&error), now), None),
+            Err(error) => return (self.fail(DatabaseFailure::of(&error), now), None),
         };
         let is_due = self.schedule.is_due(now);
         let waits = self.schedule.is_failing() || self.state == Some(state);
-        if waits && !is_due || self.schedule.puts_off(now) {
+        if waits && !is_due || self.schedule.defers(now) {
             return (None, None);
         }
         let is_same =
@@ -214,10 +216,10 @@ impl RowFollower {
                 .as_ref()
                 .is_none_or(|database| database.is_current())
         {
-            self.schedule.looked(now, Duration::ZERO, true);
+            self.schedule.record_scan(now, Duration::ZERO, true);
             return (None, None);
         }
-        match self.look(state, emitter, now) {
+        match self.scan(state, emitter, now) {
             Ok(anew) => (self.schedule.recover(), anew),
             Err(failure) => (self.fail(failure, now), None),
         }
@@ -232,7 +234,7 @@ impl RowFollower {
             return false;
         };
         let done = match todo {
-            ReadStep::Look => self.first_look(emitter, now),
+            ReadStep::Look => self.first_scan(emitter, now),
             ReadStep::Portion(session) => self.read_portion(session, emitter),
             ReadStep::Have {
                 session,
@@ -261,7 +263,7 @@ impl RowFollower {
     }
 
     /// Adds sessions that records requested; they are read next.
-    pub(crate) fn want(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
+    pub(crate) fn request_sessions(&mut self, wanted: Vec<Text>, emitter: &mut Emitter<'_>) {
         let names = wanted.iter().filter(|wanted| !wanted.starts_with("part/"));
         let names =
             names.filter_map(|wanted| wanted.rsplit('/').next().filter(|name| !name.is_empty()));
@@ -270,7 +272,7 @@ impl RowFollower {
 
     /// Adds sessions that were not requested before; they are read next.
     fn add_sessions(&mut self, mut names: Vec<String>, emitter: &mut Emitter<'_>) {
-        names.retain(|name| self.asked.insert(name.clone()));
+        names.retain(|name| self.requested.insert(name.clone()));
         let todo = self.add_found(names, emitter);
         self.read_next(todo);
     }
@@ -293,8 +295,8 @@ impl RowFollower {
         todo: &mut Vec<ReadStep>,
         emitter: &mut Emitter<'_>,
     ) -> bool {
-        let named = self.named(name).ok().flatten();
-        let Some(id) = named.as_ref().and_then(Cell::text) else {
+        let named = self.find_session(name).ok().flatten();
+        let Some(id) = named.as_ref().and_then(SqlValue::text) else {
             return false;
         };
         if self.sessions.iter().all(|session| session.id != id) {
@@ -303,7 +305,7 @@ impl RowFollower {
             self.sessions
                 .push(SessionRows::new(id, Some(lane.to_owned())));
             // If it cannot be read at the moment, the next scan finds it.
-            if let Ok(ScanResult::More(more)) = self.look_at(number, (false, false), emitter) {
+            if let Ok(ScanResult::More(more)) = self.scan_session(number, (false, false), emitter) {
                 todo.extend(more);
             }
         }
@@ -311,12 +313,12 @@ impl RowFollower {
     }
 
     /// Id of the session with a name.
-    fn named(&mut self, name: &str) -> Result<Option<Cell>, Failure> {
+    fn find_session(&mut self, name: &str) -> Result<Option<SqlValue>, DatabaseFailure> {
         self.database()?
-            .value(&self.queries.named, &[Cell::from(name)])
+            .value(&self.queries.named, &[SqlValue::from(name)])
     }
 
-    fn database(&mut self) -> Result<Rc<Database>, Failure> {
+    fn database(&mut self) -> Result<Rc<Database>, DatabaseFailure> {
         let database = match self.database.take() {
             Some(database) => database,
             None => self.databases.open(&self.path, self.bodies)?,
@@ -324,24 +326,28 @@ impl RowFollower {
         Ok(Rc::clone(self.database.insert(database)))
     }
 
-    fn first_look(&mut self, emitter: &mut Emitter<'_>, now: Instant) -> Result<(), Failure> {
-        let state = DatabaseState::of(&self.path).map_err(|error| Failure::of(&error))?;
-        let anew = self.look(state, emitter, now)?;
+    fn first_scan(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+        now: Instant,
+    ) -> Result<(), DatabaseFailure> {
+        let state = DatabaseState::of(&self.path).map_err(|error| DatabaseFailure::of(&error))?;
+        let anew = self.scan(state, emitter, now)?;
         // Nothing was emitted yet that would have to be replaced.
         if anew.is_some() {
-            self.first_look(emitter, now)
+            self.first_scan(emitter, now)
         } else {
             Ok(())
         }
     }
 
     /// Queries what is new. Returns why everything must be read again, if so.
-    fn look(
+    fn scan(
         &mut self,
         state: DatabaseState,
         emitter: &mut Emitter<'_>,
         now: Instant,
-    ) -> Result<Option<String>, Failure> {
+    ) -> Result<Option<String>, DatabaseFailure> {
         let start = Instant::now();
         let is_touched = self.state != Some(state);
         self.database = self
@@ -353,7 +359,7 @@ impl RowFollower {
             .state
             .is_some_and(|known| !known.base.is_same_file(&state.base));
         if is_other || schema != self.schema {
-            self.learn_tables(schema)?;
+            self.read_schema(schema)?;
             self.state = Some(state);
             let why = if is_other {
                 "replaced by another database"
@@ -362,14 +368,14 @@ impl RowFollower {
             };
             return Ok(Some(why.to_owned()));
         }
-        self.look_whether_it_is_gone()?;
+        self.check_deleted()?;
         // The first scan without a write before it compares the contents of rows.
         let is_settling = !is_touched && self.state.is_some() && !self.schedule.is_settled();
         for number in 0..self.sessions.len() {
-            match self.look_at(number, (is_touched, is_settling), emitter)? {
+            match self.scan_session(number, (is_touched, is_settling), emitter)? {
                 // At once: the next session may not be readable.
                 ScanResult::More(more) => self.queue.extend(more),
-                ScanResult::Anew(why) => {
+                ScanResult::Restart(why) => {
                     self.state = Some(state);
                     return Ok(Some(why.to_owned()));
                 }
@@ -383,20 +389,24 @@ impl RowFollower {
         }
         self.state = Some(state);
         let is_settled = !is_touched && self.sessions.iter().all(SessionRows::is_settled);
-        self.schedule.looked(now, start.elapsed(), is_settled);
+        self.schedule.record_scan(now, start.elapsed(), is_settled);
         Ok(None)
     }
 
     /// Rows read of a deleted session stay, as those of a deleted file do.
-    fn look_whether_it_is_gone(&mut self) -> Result<(), Failure> {
+    fn check_deleted(&mut self) -> Result<(), DatabaseFailure> {
         let Some(id) = self.sessions.first().map(|session| session.id.clone()) else {
             return Ok(());
         };
-        let is_gone = self.state.is_some() && self.named(&id)?.is_none();
-        if is_gone { Err(Failure::Gone) } else { Ok(()) }
+        let is_gone = self.state.is_some() && self.find_session(&id)?.is_none();
+        if is_gone {
+            Err(DatabaseFailure::Deleted)
+        } else {
+            Ok(())
+        }
     }
 
-    fn learn_tables(&mut self, schema: i64) -> Result<(), Failure> {
+    fn read_schema(&mut self, schema: i64) -> Result<(), DatabaseFailure> {
         let database = self.database()?;
         self.queries = queries_of(&database, self.format)?;
         self.schema = schema;
@@ -404,12 +414,12 @@ impl RowFollower {
         Ok(())
     }
 
-    fn look_at(
+    fn scan_session(
         &mut self,
         number: usize,
         (is_touched, is_settling): (bool, bool),
         emitter: &mut Emitter<'_>,
-    ) -> Result<ScanResult, Failure> {
+    ) -> Result<ScanResult, DatabaseFailure> {
         let database = self.database()?;
         let Some(session) = self.sessions.get_mut(number) else {
             return Ok(ScanResult::More(Vec::new()));
@@ -422,7 +432,7 @@ impl RowFollower {
                 .into_iter()
                 .for_each(|fact| emitter.emit_fact(fact));
         }
-        let news = session.look(number, &database, &self.queries, (is_touched, is_settling))?;
+        let news = session.scan(number, &database, &self.queries, (is_touched, is_settling))?;
         let ScanResult::More(mut todo) = news else {
             return Ok(news);
         };
@@ -441,7 +451,7 @@ impl RowFollower {
         }
     }
 
-    fn fail(&mut self, failure: Failure, now: Instant) -> Option<LinkState> {
+    fn fail(&mut self, failure: DatabaseFailure, now: Instant) -> Option<LinkState> {
         self.database = None;
         self.schedule.fail(failure, now)
     }

@@ -19,7 +19,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::emitter::{Emitter, Outlet};
-use super::files::{Files, Kind};
+use super::files::{FileKind, FileTable};
 use super::line_file::emit_line;
 use super::plan::Plan;
 use crate::formats;
@@ -55,7 +55,7 @@ pub enum Sifted {
     /// No line may match.
     Nothing,
     /// No line may match, and the first one does not begin like a record.
-    Strange,
+    NotRecords,
     /// Some line may match, and the session can only be read as a whole: these files of it, or all.
     Whole(Option<Vec<PathBuf>>),
     /// These lines may match.
@@ -84,7 +84,7 @@ pub struct PickedLine {
 
 /// Searches the file of a session, its companions, and the files of sub-agents elsewhere.
 /// Companions that cannot be read are left to the reading of the session.
-pub(crate) fn sift(
+pub(crate) fn search(
     (path, is_file): (&Path, bool),
     format: Option<&'static dyn Format>,
     agents: &[PathBuf],
@@ -101,7 +101,8 @@ pub(crate) fn sift(
     let pieces: Vec<Finder<'_>> = pieces.into_iter().map(Finder::new).collect();
     let mut picked = Vec::new();
     let (mut is_whole, mut is_strange) = (false, false);
-    let beside = format.map(|format| beside(path, format, &mut |folder| listings.may_have(folder)));
+    let beside =
+        format.map(|format| companions_if(path, format, &mut |folder| listings.may_have(folder)));
     let beside = beside.unwrap_or_default();
     let own = std::iter::once(path.to_owned())
         .chain(beside)
@@ -126,7 +127,7 @@ pub(crate) fn sift(
         };
         let opened = if file == path { open(file) } else { within() };
         let found = match opened
-            .and_then(|(stamp, opened)| sift_file(&opened, stamp.len, sieve, &pieces))
+            .and_then(|(stamp, opened)| search_file(&opened, stamp.len, sieve, &pieces))
         {
             Ok(found) => found,
             Err(error) if file == path => return Err(error),
@@ -134,7 +135,7 @@ pub(crate) fn sift(
         };
         match found {
             SiftedFile::Something => is_whole = true,
-            SiftedFile::Strange => is_strange |= file == path,
+            SiftedFile::NotRecords => is_strange |= file == path,
             SiftedFile::Lines(lines) if lines.is_empty() => {}
             SiftedFile::Lines(lines) => {
                 // Which entries are in a file elsewhere is only known after everything was read.
@@ -148,7 +149,7 @@ pub(crate) fn sift(
     }
     Ok(match (is_whole, picked.is_empty()) {
         (true, _) => Sifted::Whole(Some(own)),
-        (false, true) if is_strange => Sifted::Strange,
+        (false, true) if is_strange => Sifted::NotRecords,
         (false, true) => Sifted::Nothing,
         (false, false) => Sifted::Lines(picked),
     })
@@ -156,10 +157,10 @@ pub(crate) fn sift(
 
 /// The companions of a session, without files about many sessions.
 pub(crate) fn companions(path: &Path, format: &'static dyn Format) -> Vec<PathBuf> {
-    beside(path, format, &mut fs::is_dir)
+    companions_if(path, format, &mut fs::is_dir)
 }
 
-fn beside(
+fn companions_if(
     path: &Path,
     format: &'static dyn Format,
     may_be: &mut dyn FnMut(&Path) -> bool,
@@ -220,12 +221,12 @@ fn is_of_lines(path: &Path) -> bool {
 enum SiftedFile {
     Lines(Vec<PickedLine>),
     /// No candidate, and it does not begin like a file of records.
-    Strange,
+    NotRecords,
     /// A candidate without a usable position: in an archive, or in pieces over several records.
     Something,
 }
 
-fn sift_file(
+fn search_file(
     file: &File,
     len: u64,
     sieve: LineSieve<'_>,
@@ -237,9 +238,9 @@ fn sift_file(
         len
     };
     let (first, second) = thread::scope(|scope| {
-        let second = || sift_part(file, middle..len, sieve, pieces);
+        let second = || search_part(file, middle..len, sieve, pieces);
         let second = (middle < len).then(|| scope.spawn(second));
-        let first = sift_part(file, 0..middle, sieve, pieces);
+        let first = search_part(file, 0..middle, sieve, pieces);
         let second = second.map(|second| {
             second
                 .join()
@@ -248,7 +249,7 @@ fn sift_file(
         Ok::<_, io::Error>((first?, second.transpose()?.unwrap_or_default()))
     })?;
     if let Some(packing) = first.packing {
-        return sift_packed(packed::open(file.try_clone()?, packing)?, sieve, pieces);
+        return search_packed(packed::open(file.try_clone()?, packing)?, sieve, pieces);
     }
     if first.grows || second.grows {
         return Ok(SiftedFile::Something);
@@ -265,13 +266,13 @@ fn sift_file(
         ..line
     }));
     Ok(if lines.is_empty() && first.is_strange {
-        SiftedFile::Strange
+        SiftedFile::NotRecords
     } else {
         SiftedFile::Lines(lines)
     })
 }
 
-fn begins_strangely(text: &[u8]) -> bool {
+fn begins_unlike_json(text: &[u8]) -> bool {
     let text = text
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(text)
@@ -313,7 +314,7 @@ struct SiftedPart {
 
 impl SiftedPart {
     /// Searches whole lines that begin at an offset of the file.
-    fn take(
+    fn search_lines(
         &mut self,
         file: &File,
         (text, at): (&[u8], u64),
@@ -371,7 +372,7 @@ fn has_pieces(text: &[u8], pieces: PieceMarkers<'_>) -> bool {
 }
 
 /// Searches the lines that begin in a part of a file.
-fn sift_part(
+fn search_part(
     file: &File,
     part: Range<u64>,
     sieve: LineSieve<'_>,
@@ -405,7 +406,7 @@ fn sift_part(
         let text = room.get(..held + read).unwrap_or_default();
         if at == 0 && held == 0 {
             found.packing = Packing::of(text);
-            found.is_strange = begins_strangely(text);
+            found.is_strange = begins_unlike_json(text);
         }
         let is_end = held + read < wanted || at + (held + read) as u64 >= part.end;
         let whole = if is_end {
@@ -418,7 +419,7 @@ fn sift_part(
         if found.grows || found.packing.is_some() {
             break;
         }
-        found.take(file, (lines, at), sieve)?;
+        found.search_lines(file, (lines, at), sieve)?;
         if is_end {
             break;
         }
@@ -439,7 +440,7 @@ fn sift_part(
 
 /// Searches the text of an archive up to the first line that may match. An incomplete archive is
 /// searched as far as it goes.
-fn sift_packed(
+fn search_packed(
     mut text: Box<dyn Read>,
     sieve: LineSieve<'_>,
     pieces: PieceMarkers<'_>,
@@ -491,23 +492,23 @@ pub(crate) fn is_entangled(format: &'static dyn Format, picked: &[Picked]) -> bo
 }
 
 /// Decodes some lines of a session as if there were no others.
-pub(crate) fn read_lines(plan: &Plan, files: &Files, picked: &[Picked], outlet: Outlet<'_>) {
+pub(crate) fn read_lines(plan: &Plan, files: &FileTable, picked: &[Picked], outlet: Outlet<'_>) {
     files.set_format(plan.format, &plan.path);
-    plan.say_opened(outlet);
+    plan.send_opened(outlet);
     // Names of entries contain the numbers of their files.
     let companions = plan
         .format
         .files(&plan.path, FileRole::Companion)
         .into_iter();
     for path in files_of(&plan.path, companions, &mut fs::is_dir) {
-        files.number(&path, Kind::CompanionLines);
+        files.number(&path, FileKind::CompanionLines);
     }
     let mut emitter = Emitter::new(plan.decoder(), Stage::Whole, outlet);
     for Picked { path, lines } in picked {
         let kind = if *path == plan.path {
-            Kind::Lines
+            FileKind::Lines
         } else {
-            Kind::CompanionLines
+            FileKind::CompanionLines
         };
         let (id, _) = files.number(path, kind);
         emitter.send(Feed::File {
@@ -563,7 +564,7 @@ pub(crate) fn lines_within(
         line_from(&file, part.start, len)?
     };
     let end = line_from(&file, part.end, len)?.max(start);
-    Ok(sift_part(&file, start..end, sieve, &[])?.lines)
+    Ok(search_part(&file, start..end, sieve, &[])?.lines)
 }
 
 #[cfg(test)]

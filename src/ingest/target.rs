@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::fs;
@@ -43,7 +43,7 @@ impl Target {
     }
 
     /// The target for a session that was found.
-    pub(crate) fn of(place: Place) -> Self {
+    pub(crate) fn of(place: SessionPlace) -> Self {
         Self {
             path: place.path,
             session: place.session,
@@ -75,7 +75,7 @@ pub struct SessionHead {
 
 impl SessionHead {
     /// A session with nothing but a name.
-    pub(crate) fn named(id: String) -> Self {
+    pub(crate) fn with_id(id: String) -> Self {
         Self {
             id,
             ..Self::default()

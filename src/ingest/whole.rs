@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use super::bodies::Bodies;
 use super::emitter::Emitter;
-use super::files::Kind;
-use crate::formats::decoder::Place;
+use super::files::FileKind;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::json;
 use crate::model::edit::saturating_u32;
 use crate::model::record::{FileId, Origin, Record, Shape};
@@ -30,20 +30,25 @@ pub(crate) struct Small {
 
 impl Small {
     /// A file that has not been read yet.
-    pub(crate) fn new(path: impl Into<Arc<Path>>, id: FileId, kind: Kind, fence: Fence) -> Self {
+    pub(crate) fn new(
+        path: impl Into<Arc<Path>>,
+        id: FileId,
+        kind: FileKind,
+        fence: Fence,
+    ) -> Self {
         Self {
             id,
-            is_text: kind == Kind::Text,
+            is_text: kind == FileKind::Text,
             file: Rewritten::new(path, fence),
             counted: None,
         }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> FileKind {
         if self.is_text {
-            Kind::Text
+            FileKind::Text
         } else {
-            Kind::Small
+            FileKind::Small
         }
     }
 
@@ -65,11 +70,11 @@ impl Small {
     /// Emits its content, in place of what was sent before.
     pub(crate) fn emit(&mut self, emitter: &mut Emitter<'_>, bytes: &[u8]) {
         if let Some((len, counted)) = self.counted.take() {
-            emitter.take_back(&counted.tally(self.id), self.origin(len));
+            emitter.retract(&counted.tally(self.id), self.origin(len));
         }
         let origin = self.origin(saturating_u32(bytes.len()));
         let place = self.kind().place(self.file.path(), origin.line);
-        let tally = emitter.emit_apart(Record { origin, bytes }, place);
+        let tally = emitter.emit_provisional(Record { origin, bytes }, place);
         self.counted = Some((origin.len, CompactTally::of(tally, self.id)));
     }
 }
@@ -117,20 +122,20 @@ pub(crate) fn is_whole_value(bytes: &[u8]) -> bool {
 }
 
 /// Whether bytes are a complete file of this kind, as far as they show it.
-pub(crate) fn is_complete(kind: Kind, bytes: &[u8]) -> bool {
+pub(crate) fn is_complete(kind: FileKind, bytes: &[u8]) -> bool {
     match kind {
-        Kind::Text | Kind::Passages => true,
-        Kind::Small => is_whole_value(bytes),
+        FileKind::Text | FileKind::Passages => true,
+        FileKind::Small => is_whole_value(bytes),
         _ => split(bytes).is_some_and(|split| split.is_complete()),
     }
 }
 
 /// Kind of the records in a file of this shape that is read as a whole.
-pub(crate) fn kind_of(shape: Shape) -> Kind {
+pub(crate) fn kind_of(shape: Shape) -> FileKind {
     match shape {
-        Shape::Values => Kind::Values,
-        Shape::Text => Kind::Passages,
-        _ => Kind::Document,
+        Shape::Values => FileKind::Values,
+        Shape::Text => FileKind::Passages,
+        _ => FileKind::Document,
     }
 }
 
@@ -138,12 +143,12 @@ pub(crate) fn kind_of(shape: Shape) -> Kind {
 /// so that nothing is lost.
 pub(crate) fn emit_whole(
     emitter: &mut Emitter<'_>,
-    kind: Kind,
+    kind: FileKind,
     id: FileId,
     bytes: &[u8],
     bodies: Bodies,
 ) {
-    let (is_values, slice) = (kind == Kind::Values, |range: Range<usize>| {
+    let (is_values, slice) = (kind == FileKind::Values, |range: Range<usize>| {
         bytes.get(range).unwrap_or_default()
     });
     let origin = |range: &Range<usize>, line| Origin {
@@ -153,8 +158,8 @@ pub(crate) fn emit_whole(
         line,
     };
     let split = match kind {
-        Kind::Passages => return emit_passages(emitter, id, bytes, bodies),
-        Kind::Values => split_values(bytes),
+        FileKind::Passages => return emit_passages(emitter, id, bytes, bodies),
+        FileKind::Values => split_values(bytes),
         _ => split(bytes),
     };
     let Some(Split {
@@ -168,7 +173,7 @@ pub(crate) fn emit_whole(
     };
     emit_stray_lines(emitter, id, slice(0..root.start), 0, 1);
     if let Some(header) = header {
-        emitter.leave_bodies(bodies == Bodies::Away);
+        emitter.set_stubs_only(bodies == Bodies::OnDisk);
         let origin = Origin {
             at: root.start as u64,
             ..origin(&(0..header.len()), 0)
@@ -178,7 +183,7 @@ pub(crate) fn emit_whole(
                 origin,
                 bytes: &header,
             },
-            Place::Header,
+            RecordPlace::Header,
         );
     }
     let is_lone = is_values && bytes.get(root.start) != Some(&b'[');
@@ -193,7 +198,7 @@ pub(crate) fn emit_whole(
             emit_stray_lines(emitter, id, slice(end..element.start), end, number);
         }
         end = element.end;
-        emitter.leave_bodies(bodies.away_at(element.start as u64, bytes.len() as u64));
+        emitter.set_stubs_only(bodies.is_away_at(element.start as u64, bytes.len() as u64));
         let record = Record {
             origin: origin(&element, number),
             bytes: slice(element),
@@ -227,7 +232,7 @@ fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bo
     let mut line = 1;
     for range in emitter.passages(&text) {
         let part = bytes.get(range.clone()).unwrap_or_default();
-        emitter.leave_bodies(bodies.away_at(range.start as u64, bytes.len() as u64));
+        emitter.set_stubs_only(bodies.is_away_at(range.start as u64, bytes.len() as u64));
         let origin = Origin {
             file: id,
             at: range.start as u64,
@@ -239,7 +244,7 @@ fn emit_passages(emitter: &mut Emitter<'_>, id: FileId, bytes: &[u8], bodies: Bo
                 origin,
                 bytes: part,
             },
-            Place::Passage,
+            RecordPlace::Passage,
         );
         line += saturating_u32(memchr::memchr_iter(b'\n', part).count());
     }
@@ -278,7 +283,7 @@ fn emit_stray_lines(
         };
         emitter.emit(
             Record { origin, ..record },
-            Kind::Document.place(Path::new(""), number),
+            FileKind::Document.place(Path::new(""), number),
         );
     };
     buffer.feed(bytes, &mut emit);
@@ -306,7 +311,7 @@ mod tests {
                 matches!(counted, CompactTally::Other(_)),
                 !matches!(fate, Fate::Shown | Fate::Merged)
             );
-            tally.note_unknown(
+            tally.count_unknown(
                 "type/x".into(),
                 crate::model::tally::unknown::Judged::Loud,
                 crate::model::record::Origin::default(),

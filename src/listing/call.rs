@@ -43,7 +43,7 @@ impl CallScene<'_> {
     /// Whether a call of an entry is running: the agent is at work, and the call's result or the
     /// end of its work may still come.
     pub(crate) fn runs(&self, id: EntryId, call: &ToolCall) -> bool {
-        self.is_at_work && self.awaited.runs(self.transcript, id, call)
+        self.is_at_work && self.awaited.is_running(self.transcript, id, call)
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct PlacedCall<'a> {
 
 /// The status of a call; those that need attention are first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Status {
+pub(crate) enum CallStatus {
     /// Ended with an error.
     Failed,
     /// Was not allowed.
@@ -100,12 +100,12 @@ impl<'a> PlacedCall<'a> {
         self.call.started.or(self.entry.at)
     }
 
-    pub(crate) fn took(&self) -> Option<Took> {
-        self.call.took(self.entry.said(self.call))
+    pub(crate) fn duration(&self) -> Option<Took> {
+        self.call.duration(self.entry.call_time(self.call))
     }
 
     /// Its lifecycle, including work that continued after its result.
-    pub(crate) fn life(&self) -> Lifecycle<'a> {
+    pub(crate) fn lifecycle(&self) -> Lifecycle<'a> {
         let of = (self.place.entry, &self.entry.key);
         Lifecycle::of(self.scene.transcript, of, self.call, !self.scene.is_at_work)
     }
@@ -117,7 +117,7 @@ impl<'a> PlacedCall<'a> {
             .state
             .result()
             .map(|result| &result.body)
-            .or(self.call.state.live());
+            .or(self.call.state.live_output());
         body.map(|body| u64::from(body.bytes))
     }
 
@@ -156,21 +156,21 @@ impl<'a> PlacedCall<'a> {
         Some((worst, self.findings().count()))
     }
 
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> CallStatus {
         match Outcome::of(&self.call.state) {
-            Outcome::Refused => Status::Refused,
-            Outcome::Lost => Status::Interrupted,
-            Outcome::Open if self.scene.runs(self.place.entry, self.call) => Status::Running,
-            Outcome::Open if self.call.state.work().is_some() => Status::NoEnd,
-            Outcome::Open => Status::NoResult,
+            Outcome::Refused => CallStatus::Refused,
+            Outcome::Lost => CallStatus::Interrupted,
+            Outcome::Open if self.scene.runs(self.place.entry, self.call) => CallStatus::Running,
+            Outcome::Open if self.call.state.work().is_some() => CallStatus::NoEnd,
+            Outcome::Open => CallStatus::NoResult,
             Outcome::Failed | Outcome::Done
                 if self.findings().any(|finding| finding.rule.id == SYNTHETIC) =>
             {
-                Status::Synthetic
+                CallStatus::Synthetic
             }
-            Outcome::Failed => Status::Failed,
-            Outcome::Unrecorded => Status::Unrecorded,
-            Outcome::Done => Status::Done,
+            Outcome::Failed => CallStatus::Failed,
+            Outcome::Unrecorded => CallStatus::Unrecorded,
+            Outcome::Done => CallStatus::Done,
         }
     }
 
@@ -181,7 +181,7 @@ impl<'a> PlacedCall<'a> {
             awaited,
             ..
         } = self.scene;
-        if self.life().is_running {
+        if self.lifecycle().is_running {
             "running"
         } else {
             awaited.word(transcript, self.place.entry, self.call)
@@ -189,10 +189,10 @@ impl<'a> PlacedCall<'a> {
     }
 
     /// Its duration, or the time since it began, as text.
-    pub(crate) fn took_words(&self, theme: &Theme) -> String {
-        match (self.took(), self.made_at()) {
-            (Some(took), _) => took_words(took, theme),
-            (None, Some(at)) if self.status() == Status::Running => {
+    pub(crate) fn duration_text(&self, theme: &Theme) -> String {
+        match (self.duration(), self.made_at()) {
+            (Some(took), _) => duration_words(took, theme),
+            (None, Some(at)) if self.status() == CallStatus::Running => {
                 elapsed(self.scene.now.since(at))
             }
             _ => String::new(),
@@ -210,7 +210,7 @@ impl<'a> PlacedCall<'a> {
     }
 }
 
-impl Status {
+impl CallStatus {
     /// The status as text.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -242,7 +242,7 @@ impl Status {
 }
 
 /// `41.2s`, and `≤41.2s` for a bound.
-pub(crate) fn took_words(took: Took, theme: &Theme) -> String {
+pub(crate) fn duration_words(took: Took, theme: &Theme) -> String {
     at_most(took.ms, took.by == Clocked::Bound, theme)
 }
 
@@ -257,18 +257,18 @@ pub(crate) fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
 }
 
 /// The width of a column for what results cost to carry; 0 if nothing is known of it.
-pub(crate) fn carried_width(carried: &Carried) -> usize {
+pub(crate) fn carrying_width(carried: &Carried) -> usize {
     if carried.is_empty() { 0 } else { 8 }
 }
 
 /// The cost of carrying results, in USD.
-pub(crate) fn carried_usd(carriage: Option<&Carriage>) -> Value {
+pub(crate) fn carrying_usd(carriage: Option<&Carriage>) -> Value {
     let priced = carriage.filter(|one| !one.is_unpriced);
     Value::usd(priced.map(|one| one.picos))
 }
 
 /// `~$0.34`, or the tokens without a price: sizes are only estimates of tokens.
-pub(crate) fn carried_words(carriage: Option<&Carriage>) -> String {
+pub(crate) fn carrying_words(carriage: Option<&Carriage>) -> String {
     match carriage {
         None => String::new(),
         Some(one) if one.is_unpriced => format!("~{}", figures::tokens(one.carried)),

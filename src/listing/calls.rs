@@ -3,10 +3,10 @@
 use ratatui::style::Style;
 
 use super::call::{
-    CallScene, PlacedCall, Status, carried_usd, carried_width, carried_words, of_severity,
+    CallScene, CallStatus, PlacedCall, carrying_usd, carrying_width, carrying_words, of_severity,
 };
 use super::sort::{Order, Sort, Value};
-use super::table::{Cell, Column, Listing, Look, cell};
+use super::table::{Cell, CellLook, Column, Listing, cell};
 use crate::analysis::calls::Place;
 use crate::analysis::calls::lifecycle::late_ms;
 use crate::model::figures;
@@ -56,7 +56,7 @@ impl<'a> Listing for CallList<'a> {
         } else {
             7
         };
-        let carried = carried_width(scene.carried);
+        let carried = carrying_width(scene.carried);
         let lane = if scene.transcript.lanes().is_empty() {
             0
         } else {
@@ -67,25 +67,25 @@ impl<'a> Listing for CallList<'a> {
             CallColumn::words("", scene.transcript.sessions_width(), 10)
                 .cell(|call, look| vec![look.theme.session_mark(call.session())]),
             CallColumn::figures("#", number, 8)
-                .by(Self::ORDER, |call| Value::int(call.number()))
+                .sorted_by(Self::ORDER, |call| Value::int(call.number()))
                 .turned()
                 .dim(),
             CallColumn::words("time", time, 5)
-                .by("started", |call| Value::time(call.made_at()))
+                .sorted_by("started", |call| Value::time(call.made_at()))
                 .cell(|call, look| {
                     let is_dated = call.scene.calls.are_of_days();
                     let words = call.made_at().map(|at| at.clock_or_dated(is_dated));
                     cell(words.unwrap_or_default(), look.theme.dim)
                 }),
             CallColumn::words("tool", tool, 9)
-                .by("name", |call| Value::text(Some(call.call.name.as_str())))
+                .sorted_by("name", |call| Value::text(Some(call.call.name.as_str())))
                 .style(|call, look| plain(call, look.theme.tool, look)),
             CallColumn::rest("argument", argument)
-                .by("argument", |call| Value::text(Some(call.argument())))
+                .sorted_by("argument", |call| Value::text(Some(call.argument())))
                 .cell(|call, look| {
                     let words = call.argument();
                     // Paths are cut in the middle.
-                    let words = if call.call.names_a_file() {
+                    let words = if call.call.is_on_file() {
                         wrap::fit_path(&words, look.width, look.theme.glyphs().cut)
                     } else {
                         words
@@ -93,29 +93,29 @@ impl<'a> Listing for CallList<'a> {
                     cell(words, look.focus_or(text(call, look)))
                 }),
             CallColumn::words(if status > SIGN { "status" } else { "" }, status, 10)
-                .by("state", |call| {
+                .sorted_by("state", |call| {
                     Value::text(Some(call.state())).ranked(call.status() as i128)
                 })
                 .cell(state),
             CallColumn::figures("took", 8, 7)
-                .by(SLOWEST.by, |call| {
-                    Value::ms(call.took().map(|took| took.ms))
+                .sorted_by(SLOWEST.by, |call| {
+                    Value::ms(call.duration().map(|took| took.ms))
                 })
-                .cell(|call, look| cell(call.took_words(look.theme), text(call, look))),
+                .cell(|call, look| cell(call.duration_text(look.theme), text(call, look))),
             // Durations that were not measured are upper bounds.
             CallColumn::data("took_is_bound", |call| {
                 let is_bound = |took: Took| Value::Bool(took.by == Clocked::Bound);
-                call.took().map_or(Value::None, is_bound)
+                call.duration().map_or(Value::None, is_bound)
             }),
             CallColumn::figures("told", late_width, 6)
-                .by("told_ms", |call| Value::ms(call.life().delay()))
+                .sorted_by("told_ms", |call| Value::ms(call.lifecycle().delay()))
                 .cell(late),
             CallColumn::figures("size", 7, 4)
-                .by("bytes", |call| Value::bytes(call.bytes()))
+                .sorted_by("bytes", |call| Value::bytes(call.bytes()))
                 .style(text),
             CallColumn::figures("carried", carried, 5)
-                .by("carried_usd", |call| carried_usd(call.carriage()))
-                .cell(|call, look| cell(carried_words(call.carriage()), text(call, look))),
+                .sorted_by("carried_usd", |call| carrying_usd(call.carriage()))
+                .cell(|call, look| cell(carrying_words(call.carriage()), text(call, look))),
             CallColumn::data("carried_requests", |call| {
                 Value::int(call.carriage().map(|one| one.requests))
             }),
@@ -123,12 +123,12 @@ impl<'a> Listing for CallList<'a> {
                 Value::tokens(call.carriage().map(|one| one.carried))
             }),
             CallColumn::figures("tokens", 6, 3)
-                .by("tokens", |call| {
+                .sorted_by("tokens", |call| {
                     Value::tokens(call.usage().map(Usage::total))
                 })
                 .dim(),
             CallColumn::figures("found", 5, 5)
-                .by("found", |call| {
+                .sorted_by("found", |call| {
                     let rules = call.findings().map(|finding| finding.rule.id.to_owned());
                     match call.marks() {
                         Some((severity, count)) => Value::Texts(rules.collect())
@@ -138,7 +138,7 @@ impl<'a> Listing for CallList<'a> {
                 })
                 .cell(found),
             CallColumn::words("lane", lane, 2)
-                .by("lane_label", |call| {
+                .sorted_by("lane_label", |call| {
                     Value::text(call.lane().map(|lane| lane.label.as_str()))
                 })
                 .cell(|call, look| {
@@ -161,12 +161,12 @@ impl<'a> Listing for CallList<'a> {
     }
 }
 
-fn text(call: &PlacedCall<'_>, look: &Look<'_>) -> Style {
+fn text(call: &PlacedCall<'_>, look: &CellLook<'_>) -> Style {
     plain(call, look.theme.text, look)
 }
 
 /// The style of a call, dim on an abandoned branch.
-fn plain(call: &PlacedCall<'_>, style: Style, look: &Look<'_>) -> Style {
+fn plain(call: &PlacedCall<'_>, style: Style, look: &CellLook<'_>) -> Style {
     let branches = call.scene.transcript.branches();
     if branches.abandoned.contains(&call.place.entry) {
         look.theme.dim
@@ -176,7 +176,7 @@ fn plain(call: &PlacedCall<'_>, style: Style, look: &Look<'_>) -> Style {
 }
 
 /// The sign of a call's status, with words unless it succeeded.
-fn state(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
+fn state(call: &PlacedCall<'_>, look: &CellLook<'_>) -> Cell {
     let status = call.status();
     let (sign, style) = status.sign(look.theme);
     if look.width <= SIGN {
@@ -192,16 +192,16 @@ fn state(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
         .filter(|facts| facts.starts_with("exit "))
         .and_then(|facts| facts.split(['·', ',']).next());
     let words = match status {
-        Status::Done => "",
-        Status::Failed => exit.map_or(status.word(), str::trim),
+        CallStatus::Done => "",
+        CallStatus::Failed => exit.map_or(status.word(), str::trim),
         _ => status.word(),
     };
     cell(format!("{sign} {words}"), style)
 }
 
 /// The delay from the end of background work until the model was told.
-fn late(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
-    let life = call.life();
+fn late(call: &PlacedCall<'_>, look: &CellLook<'_>) -> Cell {
+    let life = call.lifecycle();
     match life.delay() {
         Some(ms) if ms > late_ms() => cell(figures::duration(ms), look.theme.warn),
         Some(ms) => cell(figures::duration(ms), text(call, look)),
@@ -211,7 +211,7 @@ fn late(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
 }
 
 /// The sign of the most severe finding, and the number of findings.
-fn found(call: &PlacedCall<'_>, look: &Look<'_>) -> Cell {
+fn found(call: &PlacedCall<'_>, look: &CellLook<'_>) -> Cell {
     let Some((severity, count)) = call.marks() else {
         return Cell::new();
     };

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use ratatui::text::Span;
 
-use super::call::{carried_usd, carried_width, carried_words};
+use super::call::{carrying_usd, carrying_width, carrying_words};
 use super::sort::{Order, Sort, Value};
-use super::table::{Cell, Column, Listing, Look, cell};
+use super::table::{Cell, CellLook, Column, Listing, cell};
 use crate::analysis::calls::Place;
 use crate::analysis::context::window::carried::{Carriage, Carried};
-use crate::analysis::files::{File, Files, Use};
+use crate::analysis::files::{FileUses, Files, Use};
 use crate::model::path;
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -49,7 +49,7 @@ impl<'a> FileList<'a> {
 pub(crate) struct FileRow<'a> {
     transcript: &'a Transcript,
     path: &'a Text,
-    file: &'a File,
+    file: &'a FileUses,
     /// What the results of its calls cost to carry.
     carriage: Option<Carriage>,
     is_dated: bool,
@@ -81,7 +81,7 @@ impl<'a> Listing for FileList<'a> {
                 marks
             }),
             FileColumn::rest("file", 16)
-                .by("file", |row| Value::text(Some(row.path.as_str())))
+                .sorted_by("file", |row| Value::text(Some(row.path.as_str())))
                 .cell(|row, look| {
                     let style = match row.file.edits + row.file.writes {
                         0 => look.theme.dim,
@@ -91,35 +91,35 @@ impl<'a> Listing for FileList<'a> {
                     cell(path, look.focus_or(style))
                 }),
             FileColumn::figures("r", 4, 6)
-                .by("reads", |row| Value::int(Some(row.file.reads)))
+                .sorted_by("reads", |row| Value::int(Some(row.file.reads)))
                 .cell(|row, look| count(row.file.reads, look)),
             FileColumn::figures("e", 4, 8)
                 // Sorting by changes also counts writes of the whole file.
-                .by(MOST_CHANGED.by, |row| {
+                .sorted_by(MOST_CHANGED.by, |row| {
                     Value::int(Some(row.file.edits)).ranked(row.file.edits + row.file.writes)
                 })
                 .cell(|row, look| count(row.file.edits, look)),
             FileColumn::figures("w", 4, 7)
-                .by("writes", |row| Value::int(Some(row.file.writes)))
+                .sorted_by("writes", |row| Value::int(Some(row.file.writes)))
                 .cell(|row, look| count(row.file.writes, look)),
-            FileColumn::figures("carried", carried_width(self.carried), 4)
-                .by("carried_usd", |row| carried_usd(row.carriage.as_ref()))
-                .cell(|row, look| cell(carried_words(row.carriage.as_ref()), look.theme.text)),
+            FileColumn::figures("carried", carrying_width(self.carried), 4)
+                .sorted_by("carried_usd", |row| carrying_usd(row.carriage.as_ref()))
+                .cell(|row, look| cell(carrying_words(row.carriage.as_ref()), look.theme.text)),
             FileColumn::data("carried_tokens", |row| {
                 Value::tokens(row.carriage.map(|one| one.carried))
             }),
             FileColumn::figures("lanes", 5, 3)
-                .by("lanes", |row| Value::int(Some(row.file.lanes)))
+                .sorted_by("lanes", |row| Value::int(Some(row.file.lanes)))
                 .dim(),
             FileColumn::words("last", last, 5)
-                .by("last", |row| Value::time(row.file.last))
+                .sorted_by("last", |row| Value::time(row.file.last))
                 .turned()
                 .cell(|row, look| {
                     let words = row.file.last.map(|at| at.clock_or_dated(row.is_dated));
                     cell(words.unwrap_or_default(), look.theme.dim)
                 }),
             FileColumn::words("flags", if has_flags { 16 } else { 0 }, 4)
-                .by("flags", |row| {
+                .sorted_by("flags", |row| {
                     let flags = row.file.uses.iter().filter_map(Use::flag);
                     let words = flags.map(|flag| flag.word().to_owned());
                     Value::Texts(words.collect()).ranked(row.file.flags)
@@ -159,18 +159,18 @@ impl FileRow<'_> {
     fn seen_path(&self) -> &str {
         let last = self.file.uses.last().map(|one| one.place.entry);
         let root = last.and_then(|entry| self.transcript.root_of(entry));
-        path::below(self.path, root.map(Text::as_str))
+        path::relative_to(self.path, root.map(Text::as_str))
     }
 }
 
 /// The paths of all files by number of reads, which is the order among equal rows.
 pub(crate) fn keys(files: &Files) -> Vec<Text> {
-    let mut list: Vec<(&Text, &File)> = files.list().collect();
+    let mut list: Vec<(&Text, &FileUses)> = files.list().collect();
     list.sort_by_key(|(path, file)| (std::cmp::Reverse(file.reads), *path));
     list.into_iter().map(|(path, _)| path.clone()).collect()
 }
 
-fn count(figure: usize, look: &Look<'_>) -> Cell {
+fn count(figure: usize, look: &CellLook<'_>) -> Cell {
     let words = match figure {
         0 => "-".to_owned(),
         figure => figure.to_string(),
@@ -179,7 +179,7 @@ fn count(figure: usize, look: &Look<'_>) -> Cell {
 }
 
 /// The problems of a file, with their counts.
-fn flags(row: &FileRow<'_>, look: &Look<'_>) -> Cell {
+fn flags(row: &FileRow<'_>, look: &CellLook<'_>) -> Cell {
     let mut flags: Vec<(&str, usize)> = Vec::new();
     for flag in row.file.uses.iter().filter_map(Use::flag) {
         match flags.iter_mut().find(|(word, _)| *word == flag.word()) {

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use ratatui::text::{Line, Span};
 
 use super::sort::Value;
-use super::table::{Cell, Column, Look, cell};
+use super::table::{Cell, CellLook, Column, cell};
 use crate::analysis::phrases;
 use crate::analysis::wall::Glance;
 use crate::model::figures;
-use crate::model::found::{Found, TextHit};
+use crate::model::found::{FoundSession, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
@@ -25,7 +25,7 @@ const LAST_WORDS: usize = 15;
 
 /// A session that can be chosen.
 pub(crate) struct FoundRow<'a> {
-    pub(crate) found: &'a Found,
+    pub(crate) found: &'a FoundSession,
     /// The facts read from it so far.
     pub(crate) glance: Option<&'a Glance>,
     /// The match in its text, if the typed words match nothing else of it.
@@ -33,7 +33,7 @@ pub(crate) struct FoundRow<'a> {
     /// Whether it is marked, to be opened with others.
     pub(crate) is_marked: bool,
     /// Whether another visible session has the same title.
-    pub(crate) is_twin: bool,
+    pub(crate) has_shared_title: bool,
     pub(crate) now: Timestamp,
 }
 
@@ -48,12 +48,12 @@ pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
         }),
         FoundColumn::between("state", 8, 20, 8).cell(state),
         FoundColumn::rest("title", 14)
-            .by("title", |row| {
+            .sorted_by("title", |row| {
                 Value::text(row.found.title.as_deref().map(str::to_lowercase))
             })
             .cell(title),
         FoundColumn::figures("age", 4, 20)
-            .by("age", |row| Value::time(row.found.modified))
+            .sorted_by("age", |row| Value::time(row.found.modified))
             .turned()
             .cell(|row, look| {
                 let age = row.found.modified.map(|at| figures::age(row.now.since(at)));
@@ -63,7 +63,7 @@ pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
     if !has_two_lines {
         let facts = [
             FoundColumn::words("project", 18, 4)
-                .by("project", |row| Value::text(Some(folder(row.found))))
+                .sorted_by("project", |row| Value::text(Some(folder(row.found))))
                 .cell(|row, look| {
                     let cut = look.theme.glyphs().cut;
                     cell(
@@ -72,10 +72,10 @@ pub(crate) fn columns<'a>(has_two_lines: bool) -> Vec<FoundColumn<'a>> {
                     )
                 }),
             FoundColumn::words("agent", 12, 6)
-                .by("agent", |row| Value::line(&row.found.agent_name()))
+                .sorted_by("agent", |row| Value::line(&row.found.agent_name()))
                 .style(|_, look| look.theme.tool),
             FoundColumn::words("model", 14, 1)
-                .by("model", |row| {
+                .sorted_by("model", |row| {
                     Value::text(row.found.model.as_deref().map(phrases::model))
                 })
                 .dim(),
@@ -157,13 +157,13 @@ impl FoundRow<'_> {
 }
 
 /// The folder in which the session began, else its working directory.
-fn folder(found: &Found) -> &str {
+fn folder(found: &FoundSession) -> &str {
     let folder = found.project.as_deref().or(found.cwd.as_deref());
     folder.unwrap_or_default()
 }
 
 /// The activity of its agent if the session was read, else whether it runs.
-fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
+fn state(row: &FoundRow<'_>, look: &CellLook<'_>) -> Cell {
     let theme = look.theme;
     let is_live = row.found.live == Some(true);
     let style = if is_live { theme.good } else { theme.dim };
@@ -182,7 +182,7 @@ fn state(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
 
 /// The title, or the error of an unreadable session. Titles that several sessions have are followed
 /// by the id.
-fn title(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
+fn title(row: &FoundRow<'_>, look: &CellLook<'_>) -> Cell {
     let (theme, found) = (look.theme, row.found);
     if let Some(fault) = found.fault() {
         let path = Text::clean(&found.path.to_string_lossy());
@@ -194,7 +194,7 @@ fn title(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
         None => ("(no title)".to_owned(), theme.dim),
     };
     let mut spans = cell(title, look.focus_or(style));
-    if row.is_twin {
+    if row.has_shared_title {
         let id: String = found.id.chars().take(ID).collect();
         let room = look.width.saturating_sub(id.len() + 2);
         spans = wrap::fit(&spans, room, theme.glyphs().cut);
@@ -204,7 +204,7 @@ fn title(row: &FoundRow<'_>, look: &Look<'_>) -> Cell {
 }
 
 /// The titles that several sessions have.
-pub(crate) fn twins<'a>(all: impl Iterator<Item = &'a Found>) -> HashSet<&'a str> {
+pub(crate) fn shared_titles<'a>(all: impl Iterator<Item = &'a FoundSession>) -> HashSet<&'a str> {
     let mut seen = HashSet::new();
     let titles = all.filter_map(|found| found.title.as_deref());
     titles.filter(|title| !seen.insert(*title)).collect()

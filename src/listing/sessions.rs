@@ -12,7 +12,7 @@ use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::analysis::wall::{Need, SessionRow};
 use crate::model::figures;
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -35,29 +35,29 @@ type SessionColumn<'a> = Column<SessionAt<'a>>;
 
 /// Sessions by place, and the current time.
 pub(crate) struct SessionList<'a> {
-    pub(crate) rows: &'a HashMap<Place, SessionRow>,
+    pub(crate) rows: &'a HashMap<SessionPlace, SessionRow>,
     pub(crate) now: Timestamp,
 }
 
 /// The key of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SessionKey {
+pub(crate) enum SessionRowKey {
     /// A heading: what the sessions below have in common, and their sums.
     Group(String, String),
-    Session(Place),
+    Session(SessionPlace),
     /// The number of sessions that have been at rest for some time, and how many of these stopped
     /// in the middle of their work.
     Old(usize, usize),
 }
 
-impl SessionKey {
+impl SessionRowKey {
     /// Whether the line can be chosen.
     pub(crate) fn is_row(&self) -> bool {
         !matches!(self, Self::Group(..))
     }
 
     /// The session of the line; `None` for other lines.
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&SessionPlace> {
         match self {
             Self::Session(place) => Some(place),
             Self::Group(..) | Self::Old(..) => None,
@@ -66,7 +66,7 @@ impl SessionKey {
 }
 
 impl<'a> Listing for SessionList<'a> {
-    type Key = SessionKey;
+    type Key = SessionRowKey;
     type Row = SessionAt<'a>;
     const ORDER: &'static str = "need";
     const GAP: usize = 2;
@@ -78,7 +78,7 @@ impl<'a> Listing for SessionList<'a> {
         let call = if width < 90 { 12 } else { 20 };
         let mut columns = vec![
             SessionColumn::words("state", 20, 10)
-                .by(Self::ORDER, |_| Value::None)
+                .sorted_by(Self::ORDER, |_| Value::None)
                 .cell(|(row, now), look| {
                     let words = row.state_without_age(*now, look.theme.ascii);
                     cell(words, state_style(row, look.theme))
@@ -87,7 +87,7 @@ impl<'a> Listing for SessionList<'a> {
                 .value(|(row, _)| Value::line(&row.project()))
                 .dim(),
             SessionColumn::rest("title", title)
-                .by("title", |(row, _)| Value::line(&row.name().to_lowercase()))
+                .sorted_by("title", |(row, _)| Value::line(&row.name().to_lowercase()))
                 .cell(|(row, _), look| {
                     let name = Value::line(&row.name()).words();
                     cell(name, look.focus_or(look.theme.text))
@@ -102,24 +102,24 @@ impl<'a> Listing for SessionList<'a> {
                 .value(|(row, _)| Value::line(&row.call_words()))
                 .style(|_, look| look.theme.tool),
             SessionColumn::figures("failed", 6, 4)
-                .by("failed", |(row, _)| Value::int(Some(row.flags.errors)))
+                .sorted_by("failed", |(row, _)| Value::int(Some(row.flags.errors)))
                 .style(|_, look| look.theme.bad),
             SessionColumn::figures("age", 4, 6)
-                .by("age", |(row, _)| Value::time(row.head.ended))
+                .sorted_by("age", |(row, _)| Value::time(row.head.ended))
                 .cell(|(row, now), look| {
                     let age = row.head.ended.map(|at| figures::age(now.since(at)));
                     cell(age.unwrap_or_default(), look.theme.dim)
                 }),
             SessionColumn::figures("ctx", 8, 5)
-                .by("context", |(row, _)| {
+                .sorted_by("context", |(row, _)| {
                     Value::int(row.context.map(|context| context.tokens))
                 })
                 .cell(|(row, _), look| cell(row.context_words(), look.theme.dim)),
             SessionColumn::figures("cost", 8, 9)
-                .by("cost", |(row, _)| usd(row.cost.as_ref()))
+                .sorted_by("cost", |(row, _)| usd(row.cost.as_ref()))
                 .cell(|(row, _), look| cell(row.cost_words(look.theme.ascii), look.theme.dim)),
             SessionColumn::figures("per hour", 9, 2)
-                .by("hour", |(row, _)| usd(row.hour.as_ref()))
+                .sorted_by("hour", |(row, _)| usd(row.hour.as_ref()))
                 .cell(|(row, _), look| {
                     let hour = row.hour.as_ref().and_then(phrases::cost);
                     cell(hour.unwrap_or_default(), look.theme.dim)
@@ -135,17 +135,17 @@ impl<'a> Listing for SessionList<'a> {
         columns
     }
 
-    fn row(&self, key: &SessionKey) -> Option<SessionAt<'a>> {
+    fn row(&self, key: &SessionRowKey) -> Option<SessionAt<'a>> {
         Some((self.rows.get(key.place()?)?, self.now))
     }
 
-    fn heading(&self, key: &SessionKey, width: usize, theme: &Theme) -> Line<'static> {
+    fn heading(&self, key: &SessionRowKey, width: usize, theme: &Theme) -> Line<'static> {
         let spans = match key {
-            SessionKey::Group(name, facts) => vec![
+            SessionRowKey::Group(name, facts) => vec![
                 Span::styled(format!("{name}  "), theme.heading),
                 Span::styled(facts.clone(), theme.dim),
             ],
-            SessionKey::Old(count, unclean) => {
+            SessionRowKey::Old(count, unclean) => {
                 let unclean = match unclean {
                     0 => String::new(),
                     some => format!(", {some} in the middle of their work"),
@@ -154,7 +154,7 @@ impl<'a> Listing for SessionList<'a> {
                 let words = format!("{count} more {are} idle for over an hour{unclean}");
                 vec![Span::styled(words, theme.dim)]
             }
-            SessionKey::Session(_) => Vec::new(),
+            SessionRowKey::Session(_) => Vec::new(),
         };
         Line::from(wrap::fit(&spans, width, theme.glyphs().cut))
     }

@@ -80,7 +80,7 @@ pub(crate) fn cell(text: impl Into<Cow<'static, str>>, style: Style) -> Cell {
 }
 
 /// The context in which a cell is drawn.
-pub(crate) struct Look<'a> {
+pub(crate) struct CellLook<'a> {
     pub(crate) theme: &'a Theme,
     /// The width of its column.
     pub(crate) width: usize,
@@ -90,7 +90,7 @@ pub(crate) struct Look<'a> {
     pub(crate) is_chosen: bool,
 }
 
-impl Look<'_> {
+impl CellLook<'_> {
     /// `style`, or that of the cursor if it is on this row.
     pub(crate) fn focus_or(&self, style: Style) -> Style {
         if self.is_chosen {
@@ -114,8 +114,8 @@ pub(crate) struct Column<R> {
     pub(crate) sort: Option<Sort>,
     /// The value of a row.
     pub(crate) value: fn(&R) -> Value,
-    style: fn(&R, &Look<'_>) -> Style,
-    cell: Option<fn(&R, &Look<'_>) -> Cell>,
+    style: fn(&R, &CellLook<'_>) -> Style,
+    cell: Option<fn(&R, &CellLook<'_>) -> Cell>,
 }
 
 /// The width of a column, without the gap after it.
@@ -176,7 +176,7 @@ impl<R> Column<R> {
 
     /// A column that is not shown, only written to JSON and CSV.
     pub(crate) fn data(name: &'static str, value: fn(&R) -> Value) -> Self {
-        Self::words("", 0, 0).by(name, value)
+        Self::words("", 0, 0).sorted_by(name, value)
     }
 
     /// Sets the value.
@@ -186,7 +186,7 @@ impl<R> Column<R> {
 
     /// Sets the value and its name, by which rows can then be sorted: figures initially with the
     /// largest first.
-    pub(crate) fn by(self, name: &'static str, value: fn(&R) -> Value) -> Self {
+    pub(crate) fn sorted_by(self, name: &'static str, value: fn(&R) -> Value) -> Self {
         let order = if self.is_right {
             Order::Falling
         } else {
@@ -203,7 +203,7 @@ impl<R> Column<R> {
     }
 
     /// Sets the style of values.
-    pub(crate) fn style(self, style: fn(&R, &Look<'_>) -> Style) -> Self {
+    pub(crate) fn style(self, style: fn(&R, &CellLook<'_>) -> Style) -> Self {
         Self { style, ..self }
     }
 
@@ -213,7 +213,7 @@ impl<R> Column<R> {
     }
 
     /// Sets the cell that is shown instead of the value.
-    pub(crate) fn cell(self, cell: fn(&R, &Look<'_>) -> Cell) -> Self {
+    pub(crate) fn cell(self, cell: fn(&R, &CellLook<'_>) -> Cell) -> Self {
         let cell = Some(cell);
         Self { cell, ..self }
     }
@@ -226,7 +226,7 @@ impl<R> Column<R> {
         let (Width::Fixed(most) | Width::Between(_, most)) = self.width else {
             return;
         };
-        let look = Look {
+        let look = CellLook {
             theme,
             width: most,
             widths: &[],
@@ -248,7 +248,7 @@ impl<R> Column<R> {
         };
     }
 
-    fn shown(&self, row: &R, look: &Look<'_>) -> Cell {
+    fn shown(&self, row: &R, look: &CellLook<'_>) -> Cell {
         match self.cell {
             Some(cell) => cell(row, look),
             None => cell((self.value)(row).words(), (self.style)(row, look)),
@@ -283,7 +283,7 @@ impl<R> Table<R> {
     }
 
     /// Lays out a listing's columns, shrunk to these rows if the listing shrinks.
-    pub(crate) fn around<'r, L: Listing<Row = R>>(
+    pub(crate) fn for_rows<'r, L: Listing<Row = R>>(
         listing: &L,
         rows: impl Iterator<Item = &'r R> + Clone,
         width: usize,
@@ -348,7 +348,7 @@ impl<R> Table<R> {
     /// A row, with each cell cut to its column.
     pub(crate) fn row(&self, row: &R, theme: &Theme, is_chosen: bool) -> Line<'static> {
         self.line(theme, |column, width| {
-            let look = Look {
+            let look = CellLook {
                 theme,
                 width,
                 widths: &self.widths,
@@ -481,7 +481,7 @@ mod tests {
                 Column::figures("#", 3, 9).value(|()| Value::int(Some(7))),
                 what,
                 Column::words("lane", 5, 1).cell(|(), look| cell("main", look.theme.dim)),
-                Column::figures("time", 6, 5).by("time", |()| Value::ms(Some(1_200))),
+                Column::figures("time", 6, 5).sorted_by("time", |()| Value::ms(Some(1_200))),
             ]
         }
 
@@ -538,7 +538,7 @@ mod tests {
             }
         }
         let theme = Theme::dark();
-        let table = Table::around(&Words, ["me", "you"].iter(), 22, &theme);
+        let table = Table::for_rows(&Words, ["me", "you"].iter(), 22, &theme);
         assert_eq!(
             table.row(&"you", &theme, false).to_string(),
             "you  a long argument  "

@@ -2,9 +2,9 @@
 
 use ratatui::text::Span;
 
-use super::call::{at_most, carried_usd, carried_width, carried_words};
+use super::call::{at_most, carrying_usd, carrying_width, carrying_words};
 use super::sort::{Order, Sort, Value};
-use super::table::{Cell, Column, Listing, Look, cell, gauge};
+use super::table::{Cell, CellLook, Column, Listing, cell, gauge};
 use crate::analysis::calls::durations::Spread;
 use crate::analysis::calls::{Tool, Tools};
 use crate::analysis::context::window::carried::{Carriage, Carried};
@@ -58,12 +58,12 @@ impl<'a> Listing for ToolList<'a> {
     fn columns(&self, _: usize) -> Vec<ToolColumn<'a>> {
         vec![
             ToolColumn::rest("tool", 14)
-                .by(Self::ORDER, |row| Value::text(Some(row.name.as_str())))
+                .sorted_by(Self::ORDER, |row| Value::text(Some(row.name.as_str())))
                 .style(|_, look| look.focus_or(look.theme.tool)),
             ToolColumn::figures("calls", 6, 10)
-                .by("calls", |row| Value::int(Some(row.tool.count()))),
+                .sorted_by("calls", |row| Value::int(Some(row.tool.count()))),
             ToolColumn::figures("failed", 10, 9)
-                .by("failed", |row| Value::int(Some(row.tool.failed())))
+                .sorted_by("failed", |row| Value::int(Some(row.tool.failed())))
                 .cell(|row, look| match row.tool.failed() {
                     0 => Cell::new(),
                     n => {
@@ -72,19 +72,19 @@ impl<'a> Listing for ToolList<'a> {
                     }
                 }),
             ToolColumn::figures("open", 5, 2)
-                .by("open", |row| Value::int(Some(row.tool.open())))
+                .sorted_by("open", |row| Value::int(Some(row.tool.open())))
                 .style(|_, look| look.theme.warn),
             ToolColumn::figures("p50", 7, 5)
-                .by("p50_ms", |row| row.ms(|spread| spread.p50))
+                .sorted_by("p50_ms", |row| row.ms(|spread| spread.p50))
                 .cell(|row, look| cell(row.words(|spread| spread.p50, look), look.theme.dim)),
             ToolColumn::figures("p95", 7, 6)
-                .by("p95_ms", |row| row.ms(|spread| spread.p95))
+                .sorted_by("p95_ms", |row| row.ms(|spread| spread.p95))
                 .cell(|row, look| cell(row.words(|spread| spread.p95, look), look.theme.text)),
             ToolColumn::figures("max", 7, 7)
-                .by("max_ms", |row| row.ms(|spread| spread.max))
+                .sorted_by("max_ms", |row| row.ms(|spread| spread.max))
                 .cell(|row, look| cell(row.words(|spread| spread.max, look), look.theme.text)),
             ToolColumn::figures("time", 8, 8)
-                .by(LONGEST.by, |row| row.ms(|spread| spread.sum))
+                .sorted_by(LONGEST.by, |row| row.ms(|spread| spread.sum))
                 .cell(|row, look| cell(row.words(|spread| spread.sum, look), look.theme.text)),
             // Durations that were not measured are upper bounds.
             ToolColumn::data("time_is_bound", |row| match row.spread {
@@ -92,7 +92,7 @@ impl<'a> Listing for ToolList<'a> {
                 None => Value::None,
             }),
             ToolColumn::words("share", BAR + 5, 4)
-                .by("share_percent", |row| {
+                .sorted_by("share_percent", |row| {
                     let sum = row.spread.map(|spread| spread.sum);
                     let share = sum.map(|sum| percent(sum, row.all_ms));
                     match sum {
@@ -102,14 +102,14 @@ impl<'a> Listing for ToolList<'a> {
                 })
                 .turned()
                 .cell(share),
-            ToolColumn::figures("carried", carried_width(self.carried), 3)
-                .by("carried_usd", |row| carried_usd(row.carriage.as_ref()))
-                .cell(|row, look| cell(carried_words(row.carriage.as_ref()), look.theme.text)),
+            ToolColumn::figures("carried", carrying_width(self.carried), 3)
+                .sorted_by("carried_usd", |row| carrying_usd(row.carriage.as_ref()))
+                .cell(|row, look| cell(carrying_words(row.carriage.as_ref()), look.theme.text)),
             ToolColumn::data("carried_tokens", |row| {
                 Value::tokens(row.carriage.map(|one| one.carried))
             }),
             ToolColumn::figures("results", 8, 1)
-                .by("bytes", |row| Value::bytes(Some(row.tool.bytes())))
+                .sorted_by("bytes", |row| Value::bytes(Some(row.tool.bytes())))
                 .dim(),
         ]
     }
@@ -131,13 +131,13 @@ impl ToolRow<'_> {
         Value::ms(self.spread.map(of))
     }
 
-    fn words(&self, of: fn(Spread) -> u64, look: &Look<'_>) -> String {
+    fn words(&self, of: fn(Spread) -> u64, look: &CellLook<'_>) -> String {
         let words = |spread: Spread| at_most(of(spread), spread.is_bound, look.theme);
         self.spread.map(words).unwrap_or_default()
     }
 }
 
-fn share(row: &ToolRow<'_>, look: &Look<'_>) -> Cell {
+fn share(row: &ToolRow<'_>, look: &CellLook<'_>) -> Cell {
     let sum = row.spread.map_or(0, |spread| spread.sum);
     if row.all_ms == 0 {
         return Cell::new();

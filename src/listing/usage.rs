@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sort::{Order, Sort, Value};
-use super::table::{Cell, Column, Listing, Look, cell};
+use super::table::{Cell, CellLook, Column, Listing, cell};
 use crate::analysis::by::By;
-use crate::analysis::ledger::{Group, Row};
+use crate::analysis::ledger::{UsageGroup, UsageSum};
 use crate::analysis::phrases;
 use crate::model::figures::{self, exact};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp;
 use crate::render::wrap;
 
 /// Rows by group. A group that is a single session has the session that the row leads to.
-pub(crate) type UsageRows = BTreeMap<Group, (Row, Option<Found>)>;
+pub(crate) type UsageRows = BTreeMap<UsageGroup, (UsageSum, Option<FoundSession>)>;
 
 /// Maximum width of names.
 const LONGEST: usize = 80;
@@ -22,13 +22,13 @@ const LONGEST: usize = 80;
 pub(crate) struct UsageList<'a> {
     pub(crate) by: &'a [By],
     pub(crate) rows: &'a UsageRows,
-    pub(crate) total: &'a Row,
+    pub(crate) total: &'a UsageSum,
     /// The short names of folders and models, by the whole ones.
     pub(crate) short: &'a HashMap<String, String>,
 }
 
 pub(crate) struct UsageRow<'a> {
-    row: &'a Row,
+    row: &'a UsageSum,
     /// The first grouping if this is the total, else `None`.
     total: Option<By>,
     short: &'a HashMap<String, String>,
@@ -47,17 +47,17 @@ impl By {
 }
 
 impl<'a> Listing for UsageList<'a> {
-    type Key = Group;
+    type Key = UsageGroup;
     type Row = UsageRow<'a>;
     const GAP: usize = 2;
     const SHRINKS: bool = true;
 
     fn columns(&self, _: usize) -> Vec<UsageColumn<'a>> {
-        let tokens = |title, keep, of| UsageColumn::figures(title, 11, keep).by(title, of);
+        let tokens = |title, keep, of| UsageColumn::figures(title, 11, keep).sorted_by(title, of);
         let mut columns: Vec<UsageColumn<'a>> = self.by.iter().flat_map(|by| names(*by)).collect();
         columns.push(
             UsageColumn::figures("cost", 12, 20)
-                .by("cost", |sum| Value::int(Some(sum.row.amount.money.picos())))
+                .sorted_by("cost", |sum| Value::int(Some(sum.row.amount.money.picos())))
                 .cell(|sum, look| {
                     let cost = phrases::cost(&sum.row.cost()).unwrap_or_else(|| "$?".to_owned());
                     cell(cost, look.focus_or(look.theme.text))
@@ -67,39 +67,39 @@ impl<'a> Listing for UsageList<'a> {
         if !self.by.contains(&By::Session) {
             columns.push(
                 UsageColumn::figures("sessions", 9, 4)
-                    .by("sessions", |sum| Value::int(Some(sum.row.sessions())))
+                    .sorted_by("sessions", |sum| Value::int(Some(sum.row.sessions())))
                     .cell(|sum, look| cell(exact(sum.row.sessions() as u64), look.theme.dim)),
             );
         }
         columns.extend([
             UsageColumn::figures("requests", 11, 6)
-                .by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
+                .sorted_by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
                 .cell(|sum, look| cell(exact(sum.row.amount.requests), look.theme.dim)),
             tokens("output", 8, |sum| {
                 Value::int(Some(sum.row.amount.output.total))
             })
             .cell(|sum, look| {
                 let more = if sum.row.amount.partial > 0 { "+" } else { "" };
-                let output = sum.row.amount.output.known();
+                let output = sum.row.amount.output.value();
                 cell(format!("{}{more}", count(output)), look.theme.dim)
             }),
             tokens("input", 5, |sum| {
                 Value::int(Some(sum.row.amount.input.total))
             })
-            .cell(|sum, look| cell(count(sum.row.amount.input.known()), look.theme.dim)),
+            .cell(|sum, look| cell(count(sum.row.amount.input.value()), look.theme.dim)),
             tokens("cache read", 3, |sum| {
                 Value::int(Some(sum.row.amount.cache_read.total))
             })
-            .cell(|sum, look| cell(count(sum.row.amount.cache_read.known()), look.theme.dim)),
+            .cell(|sum, look| cell(count(sum.row.amount.cache_read.value()), look.theme.dim)),
             tokens("cache write", 2, |sum| {
                 Value::int(Some(sum.row.amount.cache_write.total))
             })
-            .cell(|sum, look| cell(count(sum.row.amount.cache_write.known()), look.theme.dim)),
+            .cell(|sum, look| cell(count(sum.row.amount.cache_write.value()), look.theme.dim)),
         ]);
         columns
     }
 
-    fn row(&self, group: &Group) -> Option<UsageRow<'a>> {
+    fn row(&self, group: &UsageGroup) -> Option<UsageRow<'a>> {
         let (row, _) = self.rows.get(group)?;
         Some(UsageRow {
             row,
@@ -125,17 +125,17 @@ fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
         By::Month => vec![period("month", 10, |sum, look| name(sum, By::Month, look))],
         By::Agent => vec![
             UsageColumn::words("agent", 18, 18)
-                .by("agent", |sum| Value::text(sum.row.group.agent))
+                .sorted_by("agent", |sum| Value::text(sum.row.group.agent))
                 .cell(|sum, look| name(sum, By::Agent, look)),
         ],
         By::Model => vec![
             UsageColumn::words("model", 26, 17)
-                .by("model", |sum| Value::text(sum.row.group.model.as_deref()))
+                .sorted_by("model", |sum| Value::text(sum.row.group.model.as_deref()))
                 .cell(|sum, look| name(sum, By::Model, look)),
         ],
         By::Project => vec![
             UsageColumn::between("project", 16, LONGEST, 18)
-                .by("project", |sum| {
+                .sorted_by("project", |sum| {
                     Value::text(sum.row.group.project.as_deref())
                 })
                 .cell(|sum, look| name(sum, By::Project, look)),
@@ -175,7 +175,7 @@ fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
                 cell(id.or(total).unwrap_or_default(), look.theme.dim)
             }),
             UsageColumn::between("title", 16, LONGEST, 18)
-                .by("title", |sum| {
+                .sorted_by("title", |sum| {
                     Value::text(Some(sum.row.group.title().to_lowercase()))
                 })
                 .cell(|sum, look| name(sum, By::Session, look)),
@@ -186,20 +186,20 @@ fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
 fn period<'a>(
     title: &'static str,
     width: usize,
-    cell: fn(&UsageRow<'a>, &Look<'_>) -> Cell,
+    cell: fn(&UsageRow<'a>, &CellLook<'_>) -> Cell,
 ) -> UsageColumn<'a> {
     UsageColumn::words(title, width, 19)
-        .by("period", |sum| Value::text(sum.row.group.period.as_deref()))
+        .sorted_by("period", |sum| Value::text(sum.row.group.period.as_deref()))
         .turned()
         .cell(cell)
 }
 
 fn attributed<'a>(title: &'static str, value: fn(&UsageRow<'a>) -> Value) -> UsageColumn<'a> {
-    UsageColumn::between(title, 10, LONGEST, 17).by(title, value)
+    UsageColumn::between(title, 10, LONGEST, 17).sorted_by(title, value)
 }
 
 /// The name of a row's group. A folder that does not fit is shown as its distinguishing end.
-fn name(sum: &UsageRow<'_>, by: By, look: &Look<'_>) -> Cell {
+fn name(sum: &UsageRow<'_>, by: By, look: &CellLook<'_>) -> Cell {
     let group = &sum.row.group;
     let words = match (sum.total, by) {
         (Some(first), _) if first == by && by != By::Session => "total".to_owned(),
@@ -253,7 +253,9 @@ pub(crate) fn models<'m>(all: impl Iterator<Item = &'m str>) -> HashMap<String, 
 }
 
 /// The shortest distinguishing end of each folder's path, without those that have none.
-pub(crate) fn ends<'p>(paths: impl Iterator<Item = &'p str>) -> HashMap<String, String> {
+pub(crate) fn distinguishing_ends<'p>(
+    paths: impl Iterator<Item = &'p str>,
+) -> HashMap<String, String> {
     let paths: Vec<Vec<&str>> = paths.map(|path| path.rsplit('/').collect()).collect();
     let mut counts: HashMap<&[&str], usize> = HashMap::new();
     for path in &paths {
@@ -276,7 +278,7 @@ pub(crate) fn ends<'p>(paths: impl Iterator<Item = &'p str>) -> HashMap<String, 
 
 #[cfg(test)]
 mod tests {
-    use super::{ends, models};
+    use super::{distinguishing_ends, models};
 
     #[test]
     fn models_have_short_names_that_tell_them_apart() {
@@ -288,7 +290,9 @@ mod tests {
 
     #[test]
     fn folders_of_one_name_are_told_apart_by_what_differs() {
-        let ends = ends(["/home/me/devenv/cli", "/home/me/entireio/cli", "~/tv"].into_iter());
+        let ends = distinguishing_ends(
+            ["/home/me/devenv/cli", "/home/me/entireio/cli", "~/tv"].into_iter(),
+        );
         let end = |path: &str| ends.get(path).map(String::as_str);
         assert_eq!(end("/home/me/devenv/cli"), Some("devenv/cli"));
         assert_eq!(end("/home/me/entireio/cli"), Some("entireio/cli"));

@@ -47,13 +47,14 @@ impl<'a> Listing for WasteList<'a> {
             WasteColumn::data("session", |row| Value::text(row.session.as_deref())),
             WasteColumn::data("key", |row| Value::text(Some(row.key.as_str()))),
             WasteColumn::figures("cost", 9, 20)
-                .by(DEAREST.by, |row| Value::usd(row.picos))
+                .sorted_by(DEAREST.by, |row| Value::usd(row.picos))
                 .cell(|row, look| cell(estimated(row.picos), look.theme.text)),
-            WasteColumn::words("kind", 9, 19).by("kind", |row| Value::text(Some(row.kind.word()))),
+            WasteColumn::words("kind", 9, 19)
+                .sorted_by("kind", |row| Value::text(Some(row.kind.word()))),
             WasteColumn::data("tool", |row| Value::text(row.tool.as_deref())),
             WasteColumn::data("model", |row| Value::text(row.model.as_deref())),
             WasteColumn::data("at", |row| Value::time(row.at)),
-            WasteColumn::rest("what", 20).by("what", |row| Value::line(&row.what)),
+            WasteColumn::rest("what", 20).sorted_by("what", |row| Value::line(&row.what)),
         ]
     }
 

@@ -115,7 +115,7 @@ pub enum Held {
     /// A tree.
     Tree(Arc<Tree>),
     /// On disk; available after the record is decoded again.
-    Away,
+    OnDisk,
 }
 
 /// Packed entries hold no content: only `Stub` and `Away` can be serialized.
@@ -123,7 +123,7 @@ impl Serialize for Held {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Stub => false.serialize(to),
-            Self::Away => true.serialize(to),
+            Self::OnDisk => true.serialize(to),
             Self::Text(_) | Self::Tree(_) => Err(serde::ser::Error::custom("a body in memory")),
         }
     }
@@ -132,7 +132,7 @@ impl Serialize for Held {
 impl<'de> Deserialize<'de> for Held {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(if bool::deserialize(from)? {
-            Self::Away
+            Self::OnDisk
         } else {
             Self::Stub
         })
@@ -145,8 +145,8 @@ impl<'de> Deserialize<'de> for Held {
 impl PartialEq for Body {
     fn eq(&self, other: &Self) -> bool {
         let same_content = match (&self.held, &other.held) {
-            (Held::Away, Held::Stub) | (Held::Stub, Held::Away) => false,
-            (Held::Away, _) | (_, Held::Away) => true,
+            (Held::OnDisk, Held::Stub) | (Held::Stub, Held::OnDisk) => false,
+            (Held::OnDisk, _) | (_, Held::OnDisk) => true,
             (mine, theirs) => mine == theirs,
         };
         self.bytes == other.bytes
@@ -176,7 +176,7 @@ impl Body {
         match &self.held {
             Held::Stub => Some(&self.stub),
             Held::Text(text) => Some(text),
-            Held::Tree(_) | Held::Away => None,
+            Held::Tree(_) | Held::OnDisk => None,
         }
     }
 
@@ -184,7 +184,7 @@ impl Body {
     pub fn tree(&self) -> Option<&Tree> {
         match &self.held {
             Held::Tree(tree) => Some(tree),
-            Held::Stub | Held::Text(_) | Held::Away => None,
+            Held::Stub | Held::Text(_) | Held::OnDisk => None,
         }
     }
 
@@ -194,22 +194,22 @@ impl Body {
     }
 
     /// Approximate bytes in memory besides the stub.
-    pub(super) fn held_bytes(&self) -> u64 {
+    pub(super) fn loaded_bytes(&self) -> u64 {
         match self.held {
             Held::Text(_) | Held::Tree(_) => u64::from(self.bytes),
-            Held::Stub | Held::Away => 0,
+            Held::Stub | Held::OnDisk => 0,
         }
     }
 
     /// Whether the record must be read again to show the whole content.
-    pub fn is_away(&self) -> bool {
-        self.held == Held::Away
+    pub fn is_on_disk(&self) -> bool {
+        self.held == Held::OnDisk
     }
 
     /// Adopts the position of an equal body, and its content unless this one has it in memory: no
     /// record holds the content of a stream.
     pub(super) fn move_to(&mut self, newer: &Self) {
-        if self.is_away() {
+        if self.is_on_disk() {
             self.held = newer.held.clone();
         }
         self.from = newer.from;
@@ -225,10 +225,10 @@ impl Body {
     pub fn release(&mut self) -> u32 {
         match self.held {
             Held::Text(_) | Held::Tree(_) => {
-                self.held = Held::Away;
+                self.held = Held::OnDisk;
                 self.bytes
             }
-            Held::Stub | Held::Away => 0,
+            Held::Stub | Held::OnDisk => 0,
         }
     }
 }
@@ -254,8 +254,8 @@ mod tests {
             flags: BodyFlags::default(),
             held,
         };
-        assert_ne!(body(Held::Stub), body(Held::Away));
-        assert_ne!(body(Held::Away), body(Held::Stub));
-        assert_eq!(body(Held::Away), body(Held::Text("[1]".into())));
+        assert_ne!(body(Held::Stub), body(Held::OnDisk));
+        assert_ne!(body(Held::OnDisk), body(Held::Stub));
+        assert_eq!(body(Held::OnDisk), body(Held::Text("[1]".into())));
     }
 }

@@ -36,7 +36,7 @@ pub struct Branches {
     /// Parents of all prompts.
     prompted: HashSet<Print>,
     /// Missing parents, if anything was abandoned: where their children belong is unknown.
-    awaited: HashSet<Print>,
+    missing_parents: HashSet<Print>,
     /// Records visited while deriving; a measure of the work.
     pub(crate) work: u64,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Growth {
     /// Whether it opens a turn.
     pub(crate) is_prompt: bool,
     /// Whether it continues from an abandoned entry.
-    pub(crate) goes_back: bool,
+    pub(crate) resumes_abandoned: bool,
 }
 
 impl Branches {
@@ -109,7 +109,7 @@ impl Branches {
             return branches;
         }
         if !matches!(branches.basis, Basis::Path) {
-            branches.awaited.clone_from(&forest.missing);
+            branches.missing_parents.clone_from(&forest.missing);
         }
         branches.list = branch::number(leavings, links, &forest, |id| {
             branches.abandoned.contains(&id)
@@ -139,12 +139,12 @@ impl Branches {
     }
 
     /// The branch that begins with an entry.
-    pub(crate) fn headed_by(&self, id: EntryId) -> Option<&Branch> {
+    pub(crate) fn beginning_at(&self, id: EntryId) -> Option<&Branch> {
         self.of(id).filter(|branch| self.head(branch) == Some(id))
     }
 
     /// Whether a new record may continue from an abandoned entry, and so change the branches.
-    pub(crate) fn may_go_back(&self) -> bool {
+    pub(crate) fn may_resume_abandoned(&self) -> bool {
         !self.list.is_empty() && !matches!(self.basis, Basis::Path)
     }
 
@@ -157,14 +157,15 @@ impl Branches {
         {
             return false;
         }
-        if self.ends_undone || new.goes_back {
+        if self.ends_undone || new.resumes_abandoned {
             return false;
         }
-        if self.may_go_back() {
-            if self.awaited.contains(&new.key) {
+        if self.may_resume_abandoned() {
+            if self.missing_parents.contains(&new.key) {
                 return false;
             }
-            self.awaited.extend(new.parent.filter(|_| !new.resolves));
+            self.missing_parents
+                .extend(new.parent.filter(|_| !new.resolves));
         }
         match &self.basis {
             Basis::Prompts => !new.leads,
@@ -194,10 +195,10 @@ fn from_leaf(links: &RecordLinks<'_>, forest: &Forest, leaf: Print) -> Result<Br
         ..Branches::default()
     };
     for (at, one) in links.entries.iter().enumerate() {
-        if is_on_path(at) || forest.is_beside(one) {
+        if is_on_path(at) || forest.is_off_path(one) {
             continue;
         }
-        if forest.entry_above(one.key).is_none_or(is_on_path) {
+        if forest.nearest_ancestor(one.key).is_none_or(is_on_path) {
             branches.roots.push(one.id);
         }
         branches.abandoned.insert(one.id);
@@ -218,7 +219,7 @@ fn departures(
             (links.print)(&departure.tip),
             (links.print)(&departure.next),
         );
-        let mut left = ways.leave(forest, tip, next);
+        let mut left = ways.abandon(forest, tip, next);
         left.entries
             .retain(|at| entry(*at).is_some_and(|entry| !entry.marks.copy));
         left.entries.sort_unstable();
@@ -235,7 +236,11 @@ fn departures(
             tip: Some(departure.tip.clone()),
             next: Some(next),
             place: departure.place,
-            why: if is_prompted { Why::Prompt } else { Why::Left },
+            why: if is_prompted {
+                Why::Prompt
+            } else {
+                Why::ContinuedElsewhere
+            },
         }
     };
     let mut departures: Vec<&BranchPoint> = links.departures.iter().collect();
@@ -254,7 +259,7 @@ fn departures(
         tip: None,
         next: None,
         place: usize::MAX,
-        why: Why::Left,
+        why: Why::ContinuedElsewhere,
     });
     (leavings, work)
 }
@@ -263,7 +268,7 @@ fn from_prompts(
     links: &RecordLinks<'_>,
     forest: &impl Deref<Target = Forest>,
 ) -> (Branches, Vec<Leaving>) {
-    let (ranges, prompted) = forest::left_by_prompts(&links.entries);
+    let (ranges, prompted) = forest::abandoned_by_prompts(&links.entries);
     let mut branches = Branches {
         prompted,
         ..Branches::default()
@@ -271,8 +276,8 @@ fn from_prompts(
     if ranges.is_empty() {
         return (branches, Vec::new());
     }
-    let kept = forest.gone_on_from(&links.entries, &ranges);
-    let until = forest::left_until(&ranges, links.entries.len());
+    let kept = forest.resumed_entries(&links.entries, &ranges);
+    let until = forest::abandoned_until(&ranges, links.entries.len());
     // By position: the first abandoned entry from there on.
     let mut next_left = vec![usize::MAX; links.entries.len() + 1];
     let mut next = usize::MAX;
@@ -362,7 +367,7 @@ mod tests {
         }
         let mut transcript = Transcript::new();
         transcript.apply(batch);
-        transcript.settle();
+        transcript.update_derived();
         transcript
     }
 
@@ -400,7 +405,7 @@ mod tests {
             entry.marks.prompt = role == Role::User;
             batch.entry(entry);
             transcript.apply(batch);
-            transcript.settle();
+            transcript.update_derived();
             abandoned(&transcript)
                 .into_iter()
                 .map(str::to_owned)
@@ -459,7 +464,7 @@ mod tests {
             parent: Some(Key::from("b")),
         });
         growing.apply(link.clone());
-        growing.settle();
+        growing.update_derived();
         let mut whole = Transcript::new();
         let mut batch = Batch::default();
         batch.meta(MetaEdit::LinkedTree);
@@ -472,7 +477,7 @@ mod tests {
             whole.apply(batch);
         }
         whole.apply(link);
-        whole.settle();
+        whole.update_derived();
         assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
     }
 
@@ -497,7 +502,7 @@ mod tests {
         }
         let mut transcript = Transcript::new();
         transcript.apply(batch);
-        transcript.settle();
+        transcript.update_derived();
         assert!(
             transcript.branches().list.len() >= prompts / 2 - 1,
             "{}",
@@ -578,13 +583,13 @@ mod tests {
                 }
                 newer.push(step);
                 growing.apply(batch(step));
-                growing.settle();
+                growing.update_derived();
                 let mut whole = Transcript::new();
                 whole.apply(tree.clone());
                 for step in &newer {
                     whole.apply(batch(*step));
                 }
-                whole.settle();
+                whole.update_derived();
                 assert_eq!(growing.branches().abandoned, whole.branches().abandoned);
                 assert_eq!(growing.branches().roots, whole.branches().roots);
                 assert_eq!(growing.branches().list, whole.branches().list);

@@ -163,7 +163,7 @@ const MOVED: &str = " \u{2192} ";
 
 /// The change that a call made, or else the one that it asks for.
 pub(crate) fn of_call(call: &ToolCall) -> Option<Vec<DiffLine>> {
-    recorded(call).or_else(|| asked(call))
+    recorded(call).or_else(|| requested(call))
 }
 
 /// The change that the agent recorded with the result.
@@ -180,7 +180,7 @@ pub(crate) fn recorded(call: &ToolCall) -> Option<Vec<DiffLine>> {
 }
 
 /// The change that the input of a call asks for.
-pub(crate) fn asked(call: &ToolCall) -> Option<Vec<DiffLine>> {
+pub(crate) fn requested(call: &ToolCall) -> Option<Vec<DiffLine>> {
     match call.input.tree() {
         Some(input) => of_input(input),
         None => call

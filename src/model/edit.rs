@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Entry, Marks, Piece, Role, Stop};
-use super::found::Place;
+use super::found::SessionPlace;
 pub use super::meta::MetaEdit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
@@ -21,7 +21,7 @@ use super::tally::{Fate, Tally};
 use super::text::stub::Manner;
 use super::text::{Name, Text, count_lines, prefix};
 use super::timestamp::Timestamp;
-use super::tool::work::{About, Update};
+use super::tool::work::{Update, WorkReference};
 use super::tool::{ToolResult, ToolState};
 use super::usage::Usage;
 
@@ -51,7 +51,7 @@ pub enum Edit {
     /// Reports on work that continued after the result of its call.
     Update {
         /// The work.
-        about: About,
+        about: WorkReference,
         /// The report.
         update: Update,
         /// Lane of the record that reports.
@@ -108,7 +108,7 @@ pub enum Edit {
 
 /// How a batch relates to the transcript that it is applied to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum BatchMode {
     /// Its edits are added.
     #[default]
     Append,
@@ -122,7 +122,7 @@ pub enum Mode {
     Replace,
 }
 
-impl Mode {
+impl BatchMode {
     /// Whether the batch begins a replacement.
     pub(crate) fn begins(self) -> bool {
         matches!(self, Self::ReplaceStart | Self::Replace)
@@ -160,7 +160,7 @@ pub enum Severity {
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// How the batch relates to the transcript.
-    pub mode: Mode,
+    pub mode: BatchMode,
     /// The edits in file order.
     pub edits: Vec<Edit>,
     pub(crate) notices: Vec<Notice>,
@@ -168,7 +168,7 @@ pub struct Batch {
     pub tally: Tally,
     /// Further files or sessions that belong to this one, found in its records: format-specific ids
     /// that `Format::follow_up` interprets.
-    pub wanted: Vec<Text>,
+    pub requested_files: Vec<Text>,
     /// Whether bodies stay on disk, so that only stubs are made.
     pub stubs_only: bool,
     /// Whether only figures are needed: bodies have their origin, but no stub.
@@ -185,7 +185,7 @@ pub struct Batch {
     origin: Origin,
     slot: u16,
     /// Bytes of the bodies made from the current record.
-    made: usize,
+    body_bytes: usize,
 }
 
 /// Limit of the name of a kind, in characters.
@@ -200,12 +200,12 @@ impl Batch {
     pub(crate) fn begin_record(&mut self, origin: Origin) {
         self.origin = origin;
         self.slot = 0;
-        self.made = 0;
+        self.body_bytes = 0;
     }
 
     /// Bytes of the bodies made from the current record so far.
     pub(crate) fn made(&self) -> usize {
-        self.made
+        self.body_bytes
     }
 
     /// Origin of the current record.
@@ -238,9 +238,9 @@ impl Batch {
 
     /// Makes a body from a tree. `headline` becomes its stub, `bytes` is its size in the file.
     pub fn tree(&mut self, headline: &Text, bytes: usize, tree: impl FnOnce() -> Tree) -> Body {
-        self.made = self.made.saturating_add(bytes);
+        self.body_bytes = self.body_bytes.saturating_add(bytes);
         let held = if self.stubs_only {
-            Held::Away
+            Held::OnDisk
         } else {
             Held::Tree(Arc::new(tree()))
         };
@@ -260,7 +260,7 @@ impl Batch {
         if self.is_counted {
             return self.tree(&Text::default(), size, || Tree::Null);
         }
-        self.made = self.made.saturating_add(size);
+        self.body_bytes = self.body_bytes.saturating_add(size);
         let lines = count_lines(raw);
         let is_short = size <= STUB_BYTES && !raw.contains(['\n', '\u{1b}']);
         let (stub, held) = if is_short {
@@ -270,7 +270,7 @@ impl Batch {
             (
                 stub,
                 if self.stubs_only {
-                    Held::Away
+                    Held::OnDisk
                 } else {
                     Held::Text(manner.clean(raw))
                 },
@@ -289,7 +289,7 @@ impl Batch {
 
     /// Runs `read` and discards the edits. Later bodies of the record get the slots that they have
     /// when all of it is decoded.
-    pub(crate) fn pass_over<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn discard_edits<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
         let mut apart = Self {
             stubs_only: true,
             is_counted: self.is_counted,
@@ -328,7 +328,7 @@ impl Batch {
 
     pub(crate) fn meta(&mut self, edit: MetaEdit) {
         if let MetaEdit::Version(version) = &edit {
-            self.tally.note_version(version, self.origin);
+            self.tally.record_version(version, self.origin);
         }
         self.edits.push(Edit::Meta(edit));
     }
@@ -362,7 +362,7 @@ impl Batch {
     }
 
     /// Adds a report on background work.
-    pub(crate) fn update(&mut self, about: About, update: Update, lane: Option<Name>) {
+    pub(crate) fn update(&mut self, about: WorkReference, update: Update, lane: Option<Name>) {
         self.push(Edit::Update {
             about,
             update,
@@ -419,18 +419,18 @@ impl Batch {
             origin: self.origin,
             what: Text::clean(&format!("unknown {kind}")),
         });
-        self.tally.note_unknown(kind, judged, self.origin);
+        self.tally.count_unknown(kind, judged, self.origin);
     }
 
     /// Counts a field that is not expected in records of this type.
     pub(crate) fn unknown_field(&mut self, record: &str, field: &str) {
         self.tally
-            .note_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
+            .count_unknown_field(Text::clean(&format!("{record}.{field}")), self.origin);
     }
 
     /// Drops results, which would become strays without the entries of their calls, and parent
     /// links. Blocks stay, because their pieces tell how a record relates to an existing entry.
-    pub(crate) fn forget_contents(&mut self) {
+    pub(crate) fn strip_contents(&mut self) {
         self.notices.clear();
         self.edits.retain(|edit| {
             !matches!(
@@ -447,7 +447,7 @@ impl Batch {
 
     /// Whether there is nothing to send.
     pub(crate) fn is_empty(&self) -> bool {
-        self.edits.is_empty() && self.notices.is_empty() && self.mode == Mode::Append
+        self.edits.is_empty() && self.notices.is_empty() && self.mode == BatchMode::Append
     }
 }
 
@@ -460,7 +460,7 @@ pub fn saturating_u32(n: usize) -> u32 {
 #[derive(Clone, Debug)]
 pub enum Feed {
     /// The session was identified. Comes first, and again when the format becomes clearer.
-    Opened(Box<Opened>),
+    Opened(Box<OpenedSession>),
     /// A batch for the transcript on the screen, or for the one that is read in the background.
     Batch {
         /// The transcript to apply it to.
@@ -499,9 +499,9 @@ pub enum Feed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Polled {
     /// The user requested it.
-    Asked,
+    Requested,
     /// They are on a file system of this kind, where other machines may write without events.
-    Unsure(&'static str),
+    Eventless(&'static str),
     /// The system refused to send events, for this reason.
     Refused(Text),
 }
@@ -517,7 +517,7 @@ pub enum Stage {
 
 /// What was found out when a session was opened.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct OpenedSession {
     /// Name of the format in JSON outputs.
     pub format: &'static str,
     /// `certain`, `likely`, `maybe`.
@@ -532,7 +532,7 @@ pub struct Opened {
     /// `None`: the timestamps of its files apply.
     pub written: Option<Timestamp>,
     /// The sessions that are joined into this one, in their order.
-    pub joined: Vec<Place>,
+    pub joined: Vec<SessionPlace>,
 }
 
 /// State of the followed file.
@@ -547,7 +547,7 @@ pub enum LinkState {
     /// written.
     Emptied,
     /// It was deleted; its content stays on the screen and tv waits for it to return.
-    Gone,
+    Deleted,
     /// It was moved, to this path if that is known; tv reads on there, and waits for a new one.
     Moved(Option<Text>),
     /// The agent archived it under this name; a new session may begin at its path.

@@ -103,7 +103,7 @@ impl Entry {
 
     /// Which of the work ends that it reports are shown at a block: one at each notice, and all
     /// remaining ones at the last.
-    pub(crate) fn ends_at<'e>(&self, ends: &'e [EndLine], block: usize) -> &'e [EndLine] {
+    pub(crate) fn work_ends_at<'e>(&self, ends: &'e [EndLine], block: usize) -> &'e [EndLine] {
         if ends.is_empty() || !matches!(self.role, Role::System | Role::Harness) {
             return &[];
         }
@@ -126,7 +126,7 @@ impl Entry {
     }
 
     /// Whether it has the same content as another entry, wherever the two are in the file.
-    pub(crate) fn says_same(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_content(&self, other: &Self) -> bool {
         let head = |entry: &Self| (entry.at, entry.ended, entry.role, entry.marks);
         let names = |entry: &Self| {
             (
@@ -143,7 +143,7 @@ impl Entry {
     }
 
     /// Whether its records and bodies have the same origins as another entry's.
-    pub(crate) fn stands_as(&self, other: &Self) -> bool {
+    pub(crate) fn has_same_origins(&self, other: &Self) -> bool {
         let bodies = |entry: &Self| -> Vec<(Origin, u16)> {
             let bodies = entry.blocks.iter().flat_map(|block| block.kind.bodies());
             bodies.map(|body| (body.from, body.slot)).collect()
@@ -172,7 +172,7 @@ impl Entry {
 
     /// Whether all of it is outside the conversation: it is no message, and no figure depends on
     /// it.
-    pub(crate) fn is_beside(&self) -> bool {
+    pub(crate) fn is_aside(&self) -> bool {
         self.role == Role::Harness
             && !self.blocks.is_empty()
             && self
@@ -235,7 +235,7 @@ impl Entry {
 
     /// Earliest time of a call that has no time of its own: when the entry was complete, unless the
     /// result is not later than that.
-    pub(crate) fn said(&self, call: &ToolCall) -> Option<Timestamp> {
+    pub(crate) fn call_time(&self, call: &ToolCall) -> Option<Timestamp> {
         let answered = call.state.result().and_then(|result| result.at);
         self.ended
             .filter(|ended| answered.is_some_and(|at| *ended < at))
@@ -645,7 +645,11 @@ impl BlockKind {
         let (own, live, result) = match self {
             Self::Text(body) | Self::Thinking(body) => (Some(body), None, None),
             Self::Raw(raw) | Self::Aside(_, raw) => (Some(&raw.body), None, None),
-            Self::Call(call) => (Some(&call.input), call.state.live(), call.state.result()),
+            Self::Call(call) => (
+                Some(&call.input),
+                call.state.live_output(),
+                call.state.result(),
+            ),
             Self::Result(stray) => (None, None, Some(&stray.result)),
             Self::Image(_) | Self::Break(_) => (None, None, None),
         };

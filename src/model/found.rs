@@ -10,7 +10,7 @@ use super::timestamp::Timestamp;
 
 /// Identity of a session: the file or database and the name in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct SessionPlace {
     /// Path of the file or database.
     pub path: PathBuf,
     /// Name within a database; `None` for a file.
@@ -19,7 +19,7 @@ pub struct Place {
 
 /// A session found by a scan. Fields that are unknown are `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundSession {
     /// Path of the file or database.
     pub path: PathBuf,
     /// Name within a database; `None` for a file.
@@ -54,7 +54,7 @@ pub struct Found {
     pub unreadable: Option<Text>,
 }
 
-impl Place {
+impl SessionPlace {
     /// The argument that opens the session on the command line.
     pub fn address(&self) -> String {
         let session = self
@@ -74,14 +74,14 @@ pub(crate) fn agent_name(format: &str, agent: Option<&str>) -> String {
     }
 }
 
-impl Found {
+impl FoundSession {
     /// Its format and agent, as lists show them.
     pub(crate) fn agent_name(&self) -> String {
         agent_name(self.format, self.agent.as_deref())
     }
 
     /// A session of which only the identity is known.
-    pub fn new(place: Place, format: &'static str, id: Text) -> Self {
+    pub fn new(place: SessionPlace, format: &'static str, id: Text) -> Self {
         Self {
             path: place.path,
             session: place.session,
@@ -107,7 +107,7 @@ impl Found {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let place = Place {
+        let place = SessionPlace {
             path,
             session: None,
         };
@@ -131,15 +131,15 @@ impl Found {
     }
 
     /// The identity of the session.
-    pub fn place(&self) -> Place {
-        Place {
+    pub fn place(&self) -> SessionPlace {
+        SessionPlace {
             path: self.path.clone(),
             session: self.session.clone(),
         }
     }
 
     /// Whether it has this identity.
-    pub(crate) fn is_at(&self, place: &Place) -> bool {
+    pub(crate) fn is_at(&self, place: &SessionPlace) -> bool {
         self.path == place.path && self.session == place.session
     }
 }
@@ -148,7 +148,7 @@ impl Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextHit {
     /// The session.
-    pub found: Found,
+    pub found: FoundSession,
     /// Key of the entry.
     pub entry: Text,
     /// The line, or the part around the match.
@@ -161,9 +161,9 @@ pub struct TextHit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sighting {
     /// A session is new or has changed.
-    Found(Box<Found>),
+    Found(Box<FoundSession>),
     /// A session no longer exists.
-    Gone(Place),
+    Removed(SessionPlace),
     /// Reasons why folders cannot be scanned: the complete list as of now.
     Refused(Vec<Text>),
     /// All existing sessions were sent.

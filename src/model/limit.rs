@@ -18,7 +18,7 @@ pub struct Limit {
 
 impl Limit {
     /// Merges it into a list with one limit for each span: the latest recorded counts.
-    pub(crate) fn join(self, others: &mut Vec<Self>) {
+    pub(crate) fn merge_into(self, others: &mut Vec<Self>) {
         match others
             .iter_mut()
             .find(|known| known.minutes.abs_diff(self.minutes) <= 1)
@@ -55,7 +55,7 @@ mod tests {
             recorded(300, 9.0, 6),
             recorded(10_079, 1.0, 4),
         ] {
-            limit.join(&mut limits);
+            limit.merge_into(&mut limits);
         }
         assert_eq!(limits, [recorded(300, 9.0, 6), recorded(10_080, 2.0, 5)]);
     }

@@ -9,7 +9,7 @@ use mimalloc as _;
     unsafe_code,
     reason = "the crate of the allocator has no safe function for it"
 )]
-pub(crate) fn give_back() {
+pub(crate) fn release_free() {
     unsafe extern "C" {
         fn mi_collect(force: bool);
     }

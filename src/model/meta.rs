@@ -63,7 +63,7 @@ pub enum MetaEdit {
         /// Folder where its agent began; `None` if unknown.
         root: Option<Text>,
         /// Number of another session that records the same requests.
-        same: Option<usize>,
+        duplicate_of: Option<usize>,
         /// What it repeats of older sessions, as a fork does.
         shares: Vec<RepeatedRequests>,
     },
@@ -74,7 +74,7 @@ pub enum MetaEdit {
     /// provided that all links resolve.
     LinkedTree,
     /// The first record that the model still sees after a compaction.
-    Kept {
+    FirstKept {
         /// Key of the entry of the compaction.
         compaction: Key,
         /// Id of the record, which may hold a result.
@@ -141,7 +141,7 @@ impl Meta {
     }
 
     /// Applies a change; later ones win.
-    pub(crate) fn take(&mut self, edit: MetaEdit) {
+    pub(crate) fn apply(&mut self, edit: MetaEdit) {
         match edit {
             MetaEdit::Id(id) => self.id = Some(id),
             MetaEdit::Title { rank, title } => {
@@ -174,13 +174,13 @@ impl Meta {
             }
             MetaEdit::Model(model) => self.model = Some(model),
             MetaEdit::Window(tokens) => self.window = Some(tokens),
-            MetaEdit::Limit(limit) => limit.join(&mut self.limits),
+            MetaEdit::Limit(limit) => limit.merge_into(&mut self.limits),
             // The transcript handles lanes and the linked tree.
             MetaEdit::Lane { .. }
             | MetaEdit::Session { .. }
             | MetaEdit::Helper(_)
             | MetaEdit::LinkedTree
-            | MetaEdit::Kept { .. } => {}
+            | MetaEdit::FirstKept { .. } => {}
             MetaEdit::Live(live) => self.live = live,
             MetaEdit::Running(running) => self.running = running,
             MetaEdit::SumSoFar { after, sums } => {
@@ -252,11 +252,11 @@ pub struct LaneFacts {
     /// Folder where the agent of a joined session began; `None` if unknown.
     pub(crate) root: Option<Text>,
     /// Number of another joined session that records the same requests.
-    pub(crate) same: Option<usize>,
+    pub(crate) duplicate_of: Option<usize>,
     /// What it repeats of older sessions.
     pub(crate) shares: Vec<RepeatedRequests>,
     /// Latest timestamp of its records.
-    pub(crate) heard: Option<Timestamp>,
+    pub(crate) last_time: Option<Timestamp>,
     /// Its entries in file order.
     pub entries: Vec<EntryId>,
 }

@@ -24,20 +24,20 @@ fn without_lines(path: &str) -> &str {
 }
 
 /// A list of paths, each made relative to `root`.
-pub fn all_below<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
+pub fn relative_paths<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     if !paths.contains(BETWEEN) {
-        return below(paths, root).into();
+        return relative_to(paths, root).into();
     }
     paths
         .split(BETWEEN)
-        .map(|path| below(path, root))
+        .map(|path| relative_to(path, root))
         .collect::<Vec<_>>()
         .join(BETWEEN)
         .into()
 }
 
 /// A path relative to `root` if it is below it, else unchanged.
-pub fn below<'a>(path: &'a str, root: Option<&str>) -> &'a str {
+pub fn relative_to<'a>(path: &'a str, root: Option<&str>) -> &'a str {
     let inner = root
         .filter(|root| root.len() > 1)
         .and_then(|root| path.strip_prefix(root)?.strip_prefix('/'));
@@ -45,7 +45,7 @@ pub fn below<'a>(path: &'a str, root: Option<&str>) -> &'a str {
 }
 
 /// A text in which each word that is a path below `root` is made relative.
-pub fn words_below<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
+pub fn with_relative_paths<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     let Some(root) = root.filter(|root| root.len() > 1 && words.contains(*root)) else {
         return words.into();
     };
@@ -54,13 +54,13 @@ pub fn words_below<'a>(words: &'a str, root: Option<&str>) -> std::borrow::Cow<'
         if number > 0 {
             out.push(' ');
         }
-        out.push_str(below(word, Some(root)));
+        out.push_str(relative_to(word, Some(root)));
     }
     out.into()
 }
 
 /// A command without a leading `cd` to `root`, and with relative paths.
-pub fn command_below<'a>(command: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
+pub fn relative_command<'a>(command: &'a str, root: Option<&str>) -> std::borrow::Cow<'a, str> {
     let goes_there = |rest: &'a str| {
         let rest = rest.trim_start_matches('"').strip_prefix(root?)?;
         rest.trim_start_matches('"')
@@ -71,12 +71,12 @@ pub fn command_below<'a>(command: &'a str, root: Option<&str>) -> std::borrow::C
         .strip_prefix("cd ")
         .and_then(goes_there)
         .map_or(command, str::trim_start);
-    words_below(command, root)
+    with_relative_paths(command, root)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{all_below, below, command_below, listed, words_below};
+    use super::{listed, relative_command, relative_paths, relative_to, with_relative_paths};
 
     #[test]
     fn files_that_are_named_together_are_told_apart() {
@@ -99,42 +99,45 @@ mod tests {
         ] {
             assert_eq!(named(written), [path]);
         }
-        assert_eq!(all_below("/x/a ; /x/b/c ; /y", Some("/x")), "a ; b/c ; /y");
+        assert_eq!(
+            relative_paths("/x/a ; /x/b/c ; /y", Some("/x")),
+            "a ; b/c ; /y"
+        );
     }
 
     #[test]
     fn what_lies_in_the_root_is_named_from_there() {
         let root = Some("/home/mira/lighthouse");
         assert_eq!(
-            below("/home/mira/lighthouse/src/parse.rs", root),
+            relative_to("/home/mira/lighthouse/src/parse.rs", root),
             "src/parse.rs"
         );
         assert_eq!(
-            below("/home/mira/lighthouses/a.rs", root),
+            relative_to("/home/mira/lighthouses/a.rs", root),
             "/home/mira/lighthouses/a.rs"
         );
         assert_eq!(
-            below("/home/mira/lighthouse", root),
+            relative_to("/home/mira/lighthouse", root),
             "/home/mira/lighthouse"
         );
-        assert_eq!(below("/etc/hosts", Some("/")), "/etc/hosts");
+        assert_eq!(relative_to("/etc/hosts", Some("/")), "/etc/hosts");
         assert_eq!(
-            words_below("VQ in /home/mira/lighthouse/docs/a.md", root),
+            with_relative_paths("VQ in /home/mira/lighthouse/docs/a.md", root),
             "VQ in docs/a.md"
         );
         assert_eq!(
-            command_below(
+            relative_command(
                 "cd /home/mira/lighthouse && make -C /home/mira/lighthouse/docs",
                 root
             ),
             "make -C docs"
         );
         assert_eq!(
-            command_below("cd /home/mira/lighthouses && make", root),
+            relative_command("cd /home/mira/lighthouses && make", root),
             "cd /home/mira/lighthouses && make"
         );
         assert_eq!(
-            words_below("x/home/mira/lighthouse/a", root),
+            with_relative_paths("x/home/mira/lighthouse/a", root),
             "x/home/mira/lighthouse/a"
         );
     }

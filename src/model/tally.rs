@@ -112,7 +112,7 @@ impl ByFile {
         }
     }
 
-    fn take(&mut self, file: FileId, (records, bytes): (u64, u64)) {
+    fn subtract(&mut self, file: FileId, (records, bytes): (u64, u64)) {
         let (row, place) = Self::place(file);
         let Some(counts) = self.0.get_mut(&row) else {
             return;
@@ -154,11 +154,11 @@ impl Tally {
         let (records, _) = self.sums_of(fate);
         *records += 1;
         self.files.add(file, (1, 0));
-        self.weigh(fate, file, bytes);
+        self.add_bytes(fate, file, bytes);
     }
 
     /// Adds bytes to a record that was counted already.
-    pub(crate) fn weigh(&mut self, fate: Fate, file: FileId, bytes: u64) {
+    pub(crate) fn add_bytes(&mut self, fate: Fate, file: FileId, bytes: u64) {
         if let Fate::Passed(reason) = fate {
             *self.bytes.reasons.entry(reason).or_default() += bytes;
         }
@@ -169,7 +169,7 @@ impl Tally {
 
     /// Changes records from shown to passed, because they turned out to belong to another session.
     /// Capped at what is shown: values of the current line are counted later, together with it.
-    pub(crate) fn pass(&mut self, reason: &'static str, (records, bytes): (u64, u64)) {
+    pub(crate) fn mark_passed(&mut self, reason: &'static str, (records, bytes): (u64, u64)) {
         let (records, bytes) = (records.min(self.shown), bytes.min(self.bytes.shown));
         if records == 0 {
             return;
@@ -194,7 +194,7 @@ impl Tally {
 
     /// The tally with other file numbers.
     #[must_use]
-    pub(crate) fn moved(mut self, to: &dyn Fn(&mut Origin)) -> Self {
+    pub(crate) fn renumbered(mut self, to: &dyn Fn(&mut Origin)) -> Self {
         let unknown = self.unknown.values_mut().map(|kind| &mut kind.first);
         let fields = self.unknown_fields.values_mut().map(|(_, origin)| origin);
         unknown
@@ -215,7 +215,7 @@ impl Tally {
     }
 
     /// Adds the counts of further records.
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {
             *sum += n;
         }
@@ -231,7 +231,7 @@ impl Tally {
             self.unknown
                 .entry(kind.clone())
                 .or_insert_with(|| Unknown::at(unknown.first))
-                .absorb(unknown);
+                .merge(unknown);
         }
         for (field, (n, origin)) in &other.unknown_fields {
             self.unknown_fields
@@ -250,7 +250,7 @@ impl Tally {
     }
 
     /// Subtracts a tally that was added, because its records were rewritten and are counted again.
-    pub(crate) fn give_back(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         for (sum, n) in self.sums().into_iter().zip(other.terms()) {
             *sum = sum.saturating_sub(n);
         }
@@ -265,7 +265,7 @@ impl Tally {
             }
         }
         for (file, counts) in other.files.iter() {
-            self.files.take(file, counts);
+            self.files.subtract(file, counts);
         }
         self.reasons.retain(|_, n| *n > 0);
         self.bytes
@@ -273,7 +273,7 @@ impl Tally {
             .retain(|reason, _| self.reasons.contains_key(reason));
         for (kind, unknown) in &other.unknown {
             if let Some(sum) = self.unknown.get_mut(kind) {
-                sum.give_back(unknown);
+                sum.subtract(unknown);
             }
         }
         self.unknown.retain(|_, unknown| unknown.count() > 0);
@@ -327,12 +327,11 @@ impl Tally {
         ]
     }
 
-    /// Counts a part of an unknown kind.
-    pub(crate) fn note_unknown(&mut self, kind: Text, judged: Judged, origin: Origin) {
+    pub(crate) fn count_unknown(&mut self, kind: Text, judged: Judged, origin: Origin) {
         self.unknown
             .entry(kind)
             .or_insert_with(|| Unknown::at(origin))
-            .note(judged);
+            .add(judged);
     }
 
     /// Number of unknown records and parts that may be part of the conversation.
@@ -348,21 +347,21 @@ impl Tally {
     }
 
     /// Counts an unknown field of a known record, up to the limit of distinct names.
-    pub(crate) fn note_unknown_field(&mut self, what: Text, origin: Origin) {
+    pub(crate) fn count_unknown_field(&mut self, what: Text, origin: Origin) {
         if self.unknown_fields.len() < FIELDS_KEPT || self.unknown_fields.contains_key(&what) {
             self.unknown_fields.entry(what).or_insert((0, origin)).0 += 1;
         }
     }
 
     /// Stores the first record of a version of the agent program.
-    pub(crate) fn note_version(&mut self, version: &Text, origin: Origin) {
+    pub(crate) fn record_version(&mut self, version: &Text, origin: Origin) {
         if !self.versions.contains_key(version) {
             self.versions.insert(version.clone(), origin);
         }
     }
 
     /// Stores what is wrong with a faulty record.
-    pub(crate) fn note_fault(&mut self, origin: Origin, what: Text) {
+    pub(crate) fn record_fault(&mut self, origin: Origin, what: Text) {
         if self.faults.len() < FAULTS_KEPT {
             self.faults.push((origin, what));
         }
@@ -390,7 +389,7 @@ mod tests {
         for (kind, bytes) in records {
             tally.count(fate(*kind), FileId(u32::from(*kind)), *bytes);
             if let Some(judged) = Judged::ALL.get(usize::from(*kind)) {
-                tally.note_unknown("type/new".into(), *judged, Origin::default());
+                tally.count_unknown("type/new".into(), *judged, Origin::default());
             }
         }
         tally
@@ -401,7 +400,7 @@ mod tests {
     fn what_is_passed_later_counts_once() {
         let mut tally = tally(&[(0, 10), (1, 5)]);
         let before = (tally.records(), tally.bytes.total());
-        tally.pass("a history", (3, 40));
+        tally.mark_passed("a history", (3, 40));
         assert_eq!((tally.records(), tally.bytes.total()), before);
         assert_eq!((tally.passed, tally.shown), (1, 0));
     }
@@ -414,13 +413,13 @@ mod tests {
         ) {
             let mut sum = tally(&before);
             let part = tally(&taken);
-            sum.absorb(&part);
+            sum.merge(&part);
             assert_eq!(sum.records(), (before.len() + taken.len()) as u64);
             assert_eq!(sum.bytes.total(), before.iter().chain(&taken).map(|(_, bytes)| bytes).sum::<u64>());
             assert_eq!(sum.files.total(), (sum.records(), sum.bytes.total()));
             assert_eq!(sum.bytes.passed, sum.bytes.reasons.values().sum::<u64>());
             assert_eq!(sum.passed, sum.reasons.values().sum::<u64>());
-            sum.give_back(&part);
+            sum.subtract(&part);
             assert_eq!(sum, tally(&before));
         }
     }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use self::hostile::{cleaned, is_plain};
 use self::sequences::{cleaned_keeping_sgr, reduce_returns, strip_escapes};
-use self::stub::{Manner, seen};
+use self::stub::{Manner, visible_line};
 
 pub(crate) use self::ascii::ascii;
 pub(crate) use self::hostile::{first_hostile, harmless, is_hostile, without_marks};
@@ -72,7 +72,7 @@ impl Text {
 
     /// The stub of a text that must be cleaned before its first line is taken, without colours.
     pub(super) fn stub_cleaned(raw: &str, max: usize, manner: Manner) -> Self {
-        match seen(raw, max, manner) {
+        match visible_line(raw, max, manner) {
             Some((line, false)) => Self(Arc::from(line)),
             Some((line, true)) => Self(Arc::from(line + "…")),
             None => Self::stub(&without_sgr(&manner.clean(raw)), max),
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn stubs_need_no_cleaning_of_common_texts() {
         let seen = |raw: &str, manner| {
-            super::seen(raw, 8, manner).map(|(line, is_cut)| format!("{line}{is_cut}"))
+            super::visible_line(raw, 8, manner).map(|(line, is_cut)| format!("{line}{is_cut}"))
         };
         let colours = "\n \u{1b}[1;31mred\u{1b}[0m\n\u{1b}[32mgreen";
         assert_eq!(seen(colours, Manner::Output).as_deref(), Some("redtrue"));

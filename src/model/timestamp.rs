@@ -162,7 +162,7 @@ impl Timestamp {
 
     /// Short form relative to `now`: `10:41` on the same day, `yesterday 10:41`, `Tue 10:41` within
     /// a week, else `2026-01-31 10:41`, in the reader's time zone.
-    pub fn spoken(self, now: Self) -> String {
+    pub fn short(self, now: Self) -> String {
         match self.day_or_minute(now) {
             time if self.is_same_day(now) => time,
             day if day == YESTERDAY => format!("{day} {}", self.minute()),
@@ -173,7 +173,7 @@ impl Timestamp {
 
     /// Shortest form relative to `now`: `10:41` on the same day, `yesterday`, else `2026-01-31`.
     pub(crate) fn day_or_minute(self, now: Self) -> String {
-        let begin = |day| now.day_named(day).unwrap_or(now);
+        let begin = |day| now.start_of(day).unwrap_or(now);
         if self.is_same_day(now) {
             self.minute()
         } else if (begin(Day::Yesterday)..begin(Day::Today)).contains(&self) {
@@ -206,7 +206,7 @@ impl Timestamp {
     }
 
     /// Start of the named day in the reader's time zone, relative to this time.
-    pub(crate) fn day_named(self, day: Day) -> Option<Self> {
+    pub(crate) fn start_of(self, day: Day) -> Option<Self> {
         let now = self.zoned()?;
         let days = match day {
             Day::Today => 0,
@@ -339,7 +339,7 @@ mod tests {
         let now = Timestamp::parse_local("2026-10-30 23:30").unwrap();
         let start = |day: &str| {
             let day = Day::parse(day).unwrap();
-            now.day_named(day).unwrap().date_and_clock()
+            now.start_of(day).unwrap().date_and_clock()
         };
         assert_eq!(start("today"), "2026-10-30 00:00");
         assert_eq!(start("Yesterday"), "2026-10-29 00:00");
@@ -357,7 +357,7 @@ mod tests {
         let now = Timestamp::parse_local("2026-10-30 23:30").unwrap();
         let told = |at: &str| {
             let at = Timestamp::parse_local(at).unwrap();
-            (at.day_or_minute(now), at.spoken(now))
+            (at.day_or_minute(now), at.short(now))
         };
         let same = |words: &str| (words.to_owned(), words.to_owned());
         let two = |short: &str, long: &str| (short.to_owned(), long.to_owned());

@@ -125,24 +125,24 @@ impl ToolState {
     }
 
     /// Applies a report on the work that its result began. Returns whether anything changed.
-    pub(crate) fn take_in(&mut self, update: Update) -> bool {
+    pub(crate) fn apply_update(&mut self, update: Update) -> bool {
         let is_news = self
             .result_mut()
-            .is_some_and(|result| result.take_in(update));
+            .is_some_and(|result| result.apply_update(update));
         if is_news {
-            self.judge_again();
+            self.recompute();
         }
         is_news
     }
 
     /// Adopts the work updates of the previous state when a result is sent again.
-    pub(crate) fn go_on_from(&mut self, before: &Self) {
+    pub(crate) fn copy_updates_from(&mut self, before: &Self) {
         let Some((before, own)) = before.work().zip(self.work()) else {
             return;
         };
         if before.handle == own.handle {
             for update in before.updates.clone() {
-                self.take_in(update);
+                self.apply_update(update);
             }
         }
     }
@@ -152,12 +152,12 @@ impl ToolState {
     pub(crate) fn end_work(&mut self) -> Option<(Box<Work>, Key, Option<Timestamp>)> {
         let result = self.result_mut()?;
         let known = (result.work.take()?, result.key.clone(), result.at);
-        self.judge_again();
+        self.recompute();
         Some(known)
     }
 
     /// Recomputes the state after its result has changed.
-    fn judge_again(&mut self) {
+    fn recompute(&mut self) {
         *self = match std::mem::replace(self, Self::Pending) {
             Self::Acknowledged(result)
             | Self::Done(result)
@@ -174,7 +174,7 @@ impl ToolState {
     }
 
     /// Output of a call that is still running.
-    pub fn live(&self) -> Option<&Body> {
+    pub fn live_output(&self) -> Option<&Body> {
         match self {
             Self::Streaming(body) => Some(body),
             Self::Pending
@@ -290,7 +290,7 @@ impl ToolCall {
 
     /// Whether it polls the work of another call or writes to it: an end in its result is the end
     /// of that work.
-    pub(crate) fn follows_up(&self) -> bool {
+    pub(crate) fn is_follow_up(&self) -> bool {
         FOLLOW_UPS.contains(&self.name.as_str())
     }
 
@@ -299,9 +299,9 @@ impl ToolCall {
         let line = self.headline.trim().lines().next().unwrap_or_default();
         let line: String = without_sgr(line).chars().take(LONGEST).collect();
         match self.kind {
-            _ if self.names_a_file() => path::all_below(&line, root).into_owned(),
-            ToolKind::Search => path::words_below(&line, root).into_owned(),
-            ToolKind::Run => path::command_below(&line, root).into_owned(),
+            _ if self.is_on_file() => path::relative_paths(&line, root).into_owned(),
+            ToolKind::Search => path::with_relative_paths(&line, root).into_owned(),
+            ToolKind::Run => path::relative_command(&line, root).into_owned(),
             _ => line,
         }
     }
@@ -316,13 +316,13 @@ impl ToolCall {
     }
 
     /// Whether its subject is a path.
-    pub(crate) fn names_a_file(&self) -> bool {
+    pub(crate) fn is_on_file(&self) -> bool {
         matches!(self.kind, ToolKind::Read | ToolKind::Edit | ToolKind::Write)
     }
 
     /// Duration of the call; `said` is the timestamp of its entry. `None` without a result or
     /// timestamps, or if the result is older than the call.
-    pub fn took(&self, said: Option<Timestamp>) -> Option<Took> {
+    pub fn duration(&self, said: Option<Timestamp>) -> Option<Took> {
         let result = self.state.result()?;
         if let Some(ms) = result.duration_ms.filter(|_| result.work.is_none()) {
             return Some(Took {
@@ -391,11 +391,11 @@ impl ToolResult {
     }
 
     /// Applies a report on the work. Returns whether anything changed.
-    pub(crate) fn take_in(&mut self, update: Update) -> bool {
+    pub(crate) fn apply_update(&mut self, update: Update) -> bool {
         let Some(work) = &mut self.work else {
             return false;
         };
-        if !work.take_in(update) {
+        if !work.add_update(update) {
             return false;
         }
         if let Some((end, _)) = work.completed() {

@@ -41,14 +41,14 @@ impl Sum {
     }
 
     /// The sum; `None` if no term was recorded.
-    pub fn known(self) -> Option<u64> {
+    pub fn value(self) -> Option<u64> {
         (self.recorded > 0).then_some(self.total)
     }
 }
 
 /// Sums of one model and scope.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Spent {
+pub struct ModelUsage {
     /// Uncached input tokens.
     pub input: Sum,
     /// Output tokens.
@@ -75,7 +75,7 @@ pub struct Spent {
     /// Terms without a recorded cost that have prompt tokens only.
     pub(crate) of_prompts: u32,
     /// Terms whose recorded cost is incomplete.
-    pub(crate) lacking: u32,
+    pub(crate) incomplete_costs: u32,
     /// Terms that are sums of everything spent so far.
     pub(crate) so_far: u32,
     /// Tokens of terms without a recorded cost, to be priced.
@@ -104,7 +104,7 @@ impl UsageClass {
     /// The class of one usage record.
     pub(crate) fn of(usage: &Usage) -> Self {
         let prompt = if usage.scope == Scope::Request {
-            usage.seen().prompt()
+            usage.last_step().prompt()
         } else {
             0
         };
@@ -173,15 +173,15 @@ impl ToPrice {
     }
 
     /// Raises the sums to at least those of another one.
-    fn reach(&mut self, other: &Self) {
-        let beyond = other.beyond(self);
+    fn raise_to(&mut self, other: &Self) {
+        let beyond = other.excess_over(self);
         self.add(TotalSign::Plus, &UsageClass::default(), &beyond);
         self.searches = self.searches.max(other.searches);
     }
 
     /// The tokens by which this exceeds another sum. Not all sums record the lifetime of cache
     /// writes, so those are compared together.
-    fn beyond(&self, less: &Self) -> Tokens {
+    fn excess_over(&self, less: &Self) -> Tokens {
         let sum = |of: &Self| {
             let mut sums = Tokens::default();
             for (_, tokens) in &of.classes {
@@ -216,7 +216,7 @@ impl ToPrice {
     }
 }
 
-impl Spent {
+impl ModelUsage {
     /// The sums of one usage record.
     pub(crate) fn of(usage: &Usage) -> Self {
         let mut spent = Self::default();
@@ -270,7 +270,7 @@ impl Spent {
         }
         sign.change(&mut self.requests, u64::from(usage.scope == Scope::Request));
         sign.count(&mut self.partial, u32::from(usage.is_partial));
-        sign.count(&mut self.lacking, u32::from(usage.lacks_cost));
+        sign.count(&mut self.incomplete_costs, u32::from(usage.lacks_cost));
         sign.count(&mut self.so_far, u32::from(usage.scope == Scope::Total));
         if let Some(usd) = usage.cost {
             sign.money(&mut self.recorded_nanos, nanos(usd));
@@ -300,20 +300,20 @@ impl Spent {
         sign.count(&mut self.partial, other.partial);
         sign.count(&mut self.without_prompt, other.without_prompt);
         sign.count(&mut self.of_prompts, other.of_prompts);
-        sign.count(&mut self.lacking, other.lacking);
+        sign.count(&mut self.incomplete_costs, other.incomplete_costs);
         sign.count(&mut self.so_far, other.so_far);
         self.unpriced.change(sign, &other.unpriced);
         self.expected.change(sign, &other.expected);
     }
 
     /// Raises each kind of tokens to at least that of another sum.
-    fn reach(&mut self, other: &Self) {
+    fn raise_to(&mut self, other: &Self) {
         for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
             if other.recorded > 0 && (own.recorded == 0 || other.total > own.total) {
                 *own = other;
             }
         }
-        let beyond = other.to_price().beyond(&self.to_price());
+        let beyond = other.to_price().excess_over(&self.to_price());
         let sum = if self.priced > 0 {
             &mut self.expected
         } else {
@@ -330,7 +330,7 @@ impl Spent {
     }
 
     /// Subtracts the tokens and the cost of another sum.
-    fn leave(&mut self, other: &Self) {
+    fn subtract(&mut self, other: &Self) {
         for (own, other) in self.sums_mut().into_iter().zip(other.sums()) {
             TotalSign::Minus.change(&mut own.total, other.total);
         }
@@ -346,7 +346,7 @@ impl Spent {
         }
     }
 
-    pub(crate) fn join(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.change(TotalSign::Plus, other);
     }
 }
@@ -414,7 +414,7 @@ struct Scopes {
 /// Sums sorted by model name. There are few, and each page of entries has such a list, for which a
 /// map would take ten times the memory.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct ByModel(Vec<(Name, Spent)>);
+struct ByModel(Vec<(Name, ModelUsage)>);
 
 impl ByModel {
     const NONE: Self = Self(Vec::new());
@@ -423,26 +423,26 @@ impl ByModel {
         clippy::indexing_slicing,
         reason = "the place was found or made the line before"
     )]
-    fn of(&mut self, model: &Name) -> &mut Spent {
+    fn of(&mut self, model: &Name) -> &mut ModelUsage {
         let place = match self.0.binary_search_by(|(name, _)| name.cmp(model)) {
             Ok(place) => place,
             Err(place) => {
                 self.0.reserve_exact(1);
-                self.0.insert(place, (model.clone(), Spent::default()));
+                self.0.insert(place, (model.clone(), ModelUsage::default()));
                 place
             }
         };
         &mut self.0[place].1
     }
 
-    fn get(&self, model: &Name) -> Option<&Spent> {
+    fn get(&self, model: &Name) -> Option<&ModelUsage> {
         self.0
             .iter()
             .find(|(name, _)| name == model)
             .map(|(_, spent)| spent)
     }
 
-    fn values(&self) -> impl Iterator<Item = &Spent> {
+    fn values(&self) -> impl Iterator<Item = &ModelUsage> {
         self.0.iter().map(|(_, spent)| spent)
     }
 
@@ -468,12 +468,12 @@ impl Totals {
         self.of(usage.scope, model).count(TotalSign::Minus, usage);
     }
 
-    pub(crate) fn join(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.change(TotalSign::Plus, other);
     }
 
     /// Subtracts totals that were added; models without remaining usage are removed.
-    pub(crate) fn leave(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         self.change(TotalSign::Minus, other);
         let Some(own) = &mut self.0 else { return };
         for sums in [
@@ -482,7 +482,7 @@ impl Totals {
             &mut own.fallback,
             &mut own.open,
         ] {
-            sums.0.retain(|(_, spent)| *spent != Spent::default());
+            sums.0.retain(|(_, spent)| *spent != ModelUsage::default());
         }
         if **own == NOTHING {
             self.0 = None;
@@ -498,7 +498,7 @@ impl Totals {
         own.open.change(sign, &other.open);
     }
 
-    fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut Spent {
+    fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut ModelUsage {
         let own = self.0.get_or_insert_default();
         let map = match scope {
             Scope::Request | Scope::Extra => &mut own.requests,
@@ -515,7 +515,7 @@ impl Totals {
     /// Usage by model: run totals where the agent records them, plus the usage of a run that has
     /// not ended; else the sum of the requests. The number of requests is always counted from
     /// requests. The key is empty for an unknown model.
-    pub fn by_model(&self) -> Cow<'_, [(Name, Spent)]> {
+    pub fn by_model(&self) -> Cow<'_, [(Name, ModelUsage)]> {
         let has_tokens = |map: &ByModel| {
             map.values()
                 .any(|s| s.input.recorded > 0 || s.output.recorded > 0)
@@ -528,7 +528,7 @@ impl Totals {
             for (model, run) in &mut runs.0 {
                 if let Some(requests) = self.scopes().requests.get(model).filter(|_| run.so_far > 0)
                 {
-                    run.reach(requests);
+                    run.raise_to(requests);
                 }
             }
             return Cow::Owned(runs.0);
@@ -542,7 +542,7 @@ impl Totals {
     }
 
     /// Usage by model of a run that has not ended, while others have.
-    pub(crate) fn open_by_model(&self) -> &[(Name, Spent)] {
+    pub(crate) fn open_by_model(&self) -> &[(Name, ModelUsage)] {
         &self.scopes().open.0
     }
 
@@ -551,7 +551,7 @@ impl Totals {
         self.scopes()
             .open
             .values()
-            .any(|spent| *spent != Spent::default())
+            .any(|spent| *spent != ModelUsage::default())
     }
 
     /// Whether the recorded cost of whole runs covers all usage.
@@ -560,10 +560,10 @@ impl Totals {
     }
 
     /// The sum over all models.
-    pub fn sum(&self) -> Spent {
-        let mut sum = Spent::default();
+    pub fn sum(&self) -> ModelUsage {
+        let mut sum = ModelUsage::default();
         for (_, spent) in self.by_model().iter() {
-            sum.join(spent);
+            sum.merge(spent);
         }
         sum.requests = self.requests();
         sum
@@ -574,7 +574,7 @@ impl Totals {
         self.scopes()
             .requests
             .values()
-            .any(|spent| *spent != Spent::default())
+            .any(|spent| *spent != ModelUsage::default())
     }
 
     /// Number of requests.
@@ -593,24 +593,25 @@ impl Totals {
 
     /// Subtracts what runs of other sessions had summed up; sums without a model do not belong to a
     /// run.
-    pub(crate) fn leave_runs(&mut self, sums: &UsageByModel) {
+    pub(crate) fn subtract_runs(&mut self, sums: &UsageByModel) {
         for (model, usage) in sums {
             let scope = if model.is_empty() {
                 Scope::Fallback
             } else {
                 Scope::Total
             };
-            self.of(scope, Some(model)).leave(&Spent::of(&Usage {
-                scope: Scope::Total,
-                ..usage.clone()
-            }));
+            self.of(scope, Some(model))
+                .subtract(&ModelUsage::of(&Usage {
+                    scope: Scope::Total,
+                    ..usage.clone()
+                }));
         }
     }
 
     /// Drops run totals that do not exceed the requests.
     pub(crate) fn drop_runs_of_requests(&mut self) {
         let Some(own) = &mut self.0 else { return };
-        let tokens = |spent: &Spent| {
+        let tokens = |spent: &ModelUsage| {
             [
                 spent.input,
                 spent.output,
@@ -619,7 +620,7 @@ impl Totals {
             ]
             .map(|sum| sum.total)
         };
-        let is_said = |(model, run): &(Name, Spent)| {
+        let is_said = |(model, run): &(Name, ModelUsage)| {
             let said = own.requests.0.iter().find(|(name, _)| name == model);
             let said = said.map(|(_, spent)| tokens(spent)).unwrap_or_default();
             tokens(run).iter().zip(said).all(|(run, said)| *run <= said)
@@ -634,11 +635,11 @@ impl Totals {
         let runs = [&self.scopes().runs, &self.scopes().fallback];
         runs.into_iter()
             .flat_map(ByModel::values)
-            .any(|spent| *spent != Spent::default())
+            .any(|spent| *spent != ModelUsage::default())
     }
 
     /// Run total of a model.
-    pub(crate) fn run_of(&self, model: &Name) -> Option<&Spent> {
+    pub(crate) fn run_of(&self, model: &Name) -> Option<&ModelUsage> {
         self.scopes().runs.get(model)
     }
 
@@ -652,7 +653,7 @@ impl Totals {
         for (model, spent) in self.by_model().iter() {
             let run = spent.to_price();
             if let Some((_, own)) = all.iter_mut().find(|(known, _)| known == model) {
-                own.reach(&run);
+                own.raise_to(&run);
             } else {
                 all.push((model.clone(), run));
             }
@@ -662,7 +663,7 @@ impl Totals {
 
     /// Whether prompts of several requests are recorded as one sum, besides the requests or for
     /// whole runs.
-    pub(crate) fn tells_prompts_as_sum(&self) -> bool {
+    pub(crate) fn has_summed_prompts(&self) -> bool {
         let mut runs = self
             .scopes()
             .runs
@@ -682,7 +683,7 @@ impl Totals {
             .runs
             .values()
             .chain(self.scopes().fallback.values())
-            .any(|spent| spent.lacking > 0)
+            .any(|spent| spent.incomplete_costs > 0)
     }
 
     /// Recorded cost of whole runs in USD; `None` if there is none.

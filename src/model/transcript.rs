@@ -95,16 +95,16 @@ pub struct Transcript {
     ledger: UsageTable,
     lineage: Lineage,
     turns: TurnTable,
-    works: Works,
+    background_work: Works,
     meta: Meta,
     tally: Tally,
     notices: Vec<Notice>,
     /// The first record that a compaction retained, by key of the compaction's entry.
-    kept: HashMap<Key, Key>,
+    first_kept: HashMap<Key, Key>,
     /// Usage recorded by copies of entries that have not come yet.
     copied: HashMap<Key, Box<Usage>>,
     /// Asides retained from removed copies, with the keys of their entries.
-    left: HashMap<copies::AsideIdentity, Key>,
+    retained_asides: HashMap<copies::AsideIdentity, Key>,
     held_bytes: u64,
     /// Whether its bodies cannot be read again.
     is_piped: bool,
@@ -132,7 +132,7 @@ impl Transcript {
         if begins {
             *self = Self {
                 changes: self.changes,
-                ..self.anew()
+                ..self.emptied()
             };
         }
         self.changes += 1;
@@ -149,7 +149,7 @@ impl Transcript {
     }
 
     /// An empty transcript for the same session, in which keys have the same fingerprints.
-    pub(crate) fn anew(&self) -> Self {
+    pub(crate) fn emptied(&self) -> Self {
         Self {
             index: self.index.emptied(),
             ..Self::default()
@@ -158,9 +158,9 @@ impl Transcript {
 
     /// Marks turns and branches for derivation from scratch, because something before the end
     /// changed.
-    fn unsettle(&mut self) {
-        self.turns.forget();
-        self.lineage.unsettle();
+    fn invalidate(&mut self) {
+        self.turns.clear();
+        self.lineage.invalidate();
     }
 
     fn apply_edit(&mut self, edit: Edit, touched: &mut Touched) {
@@ -204,14 +204,14 @@ impl Transcript {
     }
 
     /// A cursor for one pass over the entries; packed pages stay packed.
-    pub(crate) fn passing(&self) -> Passing<'_> {
-        self.entries.passing()
+    pub(crate) fn cursor(&self) -> Passing<'_> {
+        self.entries.cursor()
     }
 
     /// Latest timestamp of the entries. The last entry in the order may be of a sub-agent that
     /// ended earlier, so the last one of each lane is checked.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
-        let mut passing = self.passing();
+        let mut passing = self.cursor();
         let mut known: HashMap<Option<&Name>, Timestamp> = HashMap::new();
         for id in self.order.iter().rev() {
             let lane = self.lane_at(*id);
@@ -230,7 +230,7 @@ impl Transcript {
         ids: &[EntryId],
         mut is_it: impl FnMut(&Entry) -> bool,
     ) -> Option<usize> {
-        let mut passing = self.passing();
+        let mut passing = self.cursor();
         ids.iter()
             .rposition(|id| passing.get(*id).is_some_and(&mut is_it))
     }
@@ -336,7 +336,7 @@ impl Transcript {
     }
 
     /// Entries after an entry in its lane, limited to a number of entries.
-    pub(crate) fn behind_in_lane(
+    pub(crate) fn following_in_lane(
         &self,
         id: EntryId,
         most: usize,
@@ -370,8 +370,8 @@ impl Transcript {
     }
 
     /// Id of the first record that the model still sees after a compaction, as recorded.
-    pub(crate) fn kept_by(&self, compaction: &Key) -> Option<&Key> {
-        self.kept.get(compaction)
+    pub(crate) fn first_kept(&self, compaction: &Key) -> Option<&Key> {
+        self.first_kept.get(compaction)
     }
 
     /// Facts about the session.
@@ -420,7 +420,7 @@ impl Transcript {
 
     /// The next turn of the same session.
     pub(crate) fn turn_after(&self, number: usize) -> Option<&Turn> {
-        self.turns.beside(number, 1)
+        self.turns.neighbour(number, 1)
     }
 
     /// Positions from the prompt of a turn up to the next prompt of its session. Entries of other
@@ -435,7 +435,7 @@ impl Transcript {
 
     /// The previous turn of the same session.
     pub(crate) fn turn_before(&self, number: usize) -> Option<usize> {
-        self.turn_at(self.turns.beside(number, -1)?.first)
+        self.turn_at(self.turns.neighbour(number, -1)?.first)
     }
 
     /// Whether it is the last turn of its session; for `None`, whether there is no turn.
@@ -454,8 +454,8 @@ impl Transcript {
 
     /// How often an entry stopped being an answer or a compaction, so that the latest answer may be
     /// an older one.
-    pub(crate) fn answers_taken_back(&self) -> u32 {
-        self.turns.latest.taken_back
+    pub(crate) fn retracted_answers(&self) -> u32 {
+        self.turns.latest.retractions
     }
 }
 

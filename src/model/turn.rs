@@ -59,18 +59,18 @@ impl TurnFacts {
         }
         // Bookkeeping may belong to the next turn: a snapshot is recorded before the prompt that it
         // was made for.
-        if !entry.marks.trace && !entry.is_beside() {
+        if !entry.marks.trace && !entry.is_aside() {
             self.started = self.started.or(entry.at);
             self.ended = self.ended.max(entry.end());
         }
         for block in &entry.blocks {
             self.errors += u32::from(entry.has_failed(&block.kind));
-            self.see(&block.kind);
+            self.count_block(&block.kind);
         }
     }
 
     /// Adds the figures of later entries.
-    pub(crate) fn join(&mut self, later: &Self) {
+    pub(crate) fn merge(&mut self, later: &Self) {
         self.calls += later.calls;
         self.failed += later.failed;
         self.errors += later.errors;
@@ -78,20 +78,20 @@ impl TurnFacts {
         self.delegated += later.delegated;
         self.started = self.started.or(later.started);
         self.ended = self.ended.max(later.ended);
-        self.totals.join(&later.totals);
+        self.totals.merge(&later.totals);
     }
 
     /// Subtracts figures that were added, except start and end.
-    pub(crate) fn leave(&mut self, other: &Self) {
+    pub(crate) fn subtract(&mut self, other: &Self) {
         self.calls = self.calls.saturating_sub(other.calls);
         self.failed = self.failed.saturating_sub(other.failed);
         self.errors = self.errors.saturating_sub(other.errors);
         self.open = self.open.saturating_sub(other.open);
         self.delegated = self.delegated.saturating_sub(other.delegated);
-        self.totals.leave(&other.totals);
+        self.totals.subtract(&other.totals);
     }
 
-    fn see(&mut self, block: &BlockKind) {
+    fn count_block(&mut self, block: &BlockKind) {
         if let BlockKind::Call(call) = block {
             self.calls += 1;
             self.failed += u32::from(matches!(call.state, ToolState::Failed(_)));

@@ -95,18 +95,18 @@ impl Scope {
 impl Usage {
     /// Input, cache reads and cache writes: the tokens of all prompts.
     pub(crate) fn prompt(&self) -> u64 {
-        self.whole().prompt()
+        self.as_step().prompt()
     }
 
     /// The last step, which is the size of the context.
-    pub(crate) fn seen(&self) -> Step {
+    pub(crate) fn last_step(&self) -> Step {
         self.last
             .as_deref()
             .copied()
-            .unwrap_or_else(|| self.whole())
+            .unwrap_or_else(|| self.as_step())
     }
 
-    fn whole(&self) -> Step {
+    fn as_step(&self) -> Step {
         let Self {
             input,
             cache_read,
@@ -127,8 +127,7 @@ impl Usage {
         self.input.is_some() || self.cache_read.is_some() || self.cache_write.is_some()
     }
 
-    /// Number of recorded counts.
-    pub(crate) fn known_counts(&self) -> usize {
+    pub(crate) fn recorded_counts(&self) -> usize {
         [
             self.input,
             self.output,

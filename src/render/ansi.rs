@@ -104,8 +104,8 @@ impl SgrParser {
                 0 => self.style = self.base,
                 1..=9 => self.style = with(self.style, first),
                 21..=29 => self.style = without(self.style, first),
-                30..=37 | 90..=97 => self.foreground(named(first)),
-                40..=47 | 100..=107 => self.background(named(first - 10)),
+                30..=37 | 90..=97 => self.foreground(basic_colour(first)),
+                40..=47 | 100..=107 => self.background(basic_colour(first - 10)),
                 38 => {
                     let colour = extended(code, codes);
                     self.foreground(colour);
@@ -184,7 +184,7 @@ fn without(style: Style, code: u16) -> Style {
     style.remove_modifier(modifier)
 }
 
-fn named(code: u16) -> Option<Color> {
+fn basic_colour(code: u16) -> Option<Color> {
     let index = if code >= 90 { code - 90 + 8 } else { code - 30 };
     u8::try_from(index).ok().map(Color::Indexed)
 }

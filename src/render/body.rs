@@ -2,7 +2,7 @@
 
 use super::excerpt::Detail;
 use super::markdown::{self, MarkdownMode};
-use super::nodes::Nodes;
+use super::nodes::ValueNodes;
 use super::output::{self, BodyText};
 use super::row::{Look, Row, with_source};
 use super::sheet::mark_hidden;
@@ -25,7 +25,7 @@ pub struct BodyLimits<'a> {
     /// First and last lines of a preview.
     pub(crate) preview: (usize, usize),
     /// Folds of its tree, if it is one.
-    pub(crate) nodes: Nodes<'a>,
+    pub(crate) nodes: ValueNodes<'a>,
 }
 
 impl BodyLimits<'_> {
@@ -46,7 +46,7 @@ impl BodyLimits<'_> {
 pub(crate) fn untitled(
     body: &Body,
     detail: Detail,
-    nodes: Nodes<'_>,
+    nodes: ValueNodes<'_>,
     width: usize,
     look: &Look<'_>,
 ) -> Vec<Row> {
@@ -75,7 +75,7 @@ pub(crate) fn raw_rows(body: &Body, width: usize, look: &Look<'_>) -> Vec<Row> {
         )
         .into_iter()
         .map(|row| Row {
-            is_away: body.is_away(),
+            is_away: body.is_on_disk(),
             ..row
         })
         .collect(),
@@ -163,8 +163,8 @@ pub(crate) fn body_rows(
         look,
         look.theme.text,
     );
-    if body.is_away() {
-        rows.iter_mut().for_each(mark_away);
+    if body.is_on_disk() {
+        rows.iter_mut().for_each(mark_not_loaded);
     }
     rows
 }
@@ -245,6 +245,6 @@ fn is_markdown(text: &str) -> bool {
 }
 
 /// Marks a row as the stub of a body that must be fetched.
-pub(crate) fn mark_away(row: &mut Row) {
+pub(crate) fn mark_not_loaded(row: &mut Row) {
     row.is_away = true;
 }

@@ -101,7 +101,7 @@ struct HighlightRequest {
 
 impl Colours {
     /// Highlights immediately, for output that is written once.
-    pub(crate) fn now() -> Self {
+    pub(crate) fn immediate() -> Self {
         Self {
             mode: HighlightMode::Now,
             ..Self::default()
@@ -109,7 +109,7 @@ impl Colours {
     }
 
     /// Resets the budget of bytes for the next output.
-    pub(crate) fn go_on(&self) {
+    pub(crate) fn reset_budget(&self) {
         self.lock().spent = 0;
     }
 
@@ -196,7 +196,7 @@ impl Colours {
         if waited.timed_out() {
             drop(state);
             self.grammars().take();
-            memory::give_back();
+            memory::release_free();
             state = self
                 .wake
                 .wait_while(self.lock(), is_idle)
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn who_waits_for_colours_waits_for_a_bounded_number() {
-        let colours = Colours::now();
+        let colours = Colours::immediate();
         let coloured = |number: usize| {
             let text = format!("let x = {number};\n").repeat(2_000);
             let found = colours.get("rs", &text);
@@ -432,7 +432,7 @@ mod tests {
                 .contains(&pieces),
             "{pieces}"
         );
-        colours.go_on();
+        colours.reset_budget();
         assert!(coloured(99) > 0, "what is written later gets as many again");
     }
 
@@ -445,7 +445,7 @@ mod tests {
             ("typescript", "const x: number = 1", "const"),
             ("sh", "if true; then echo 1; fi", "if"),
         ] {
-            let shown = lines(text, language, &Colours::now(), &theme, Style::new());
+            let shown = lines(text, language, &Colours::immediate(), &theme, Style::new());
             let found = shown
                 .iter()
                 .flatten()
@@ -471,7 +471,7 @@ mod tests {
         let shown = lines(
             "some text",
             "no-such-language",
-            &Colours::now(),
+            &Colours::immediate(),
             &Theme::dark(),
             Style::new(),
         );

@@ -14,7 +14,7 @@ use ratatui::text::Span;
 use super::excerpt::Detail;
 use super::markdown::{self, MarkdownMode};
 use super::row::{Fold, Item, Level, Look, Row, RowKind};
-use super::sheet::{HeadRow, Sheet, hidden_row};
+use super::sheet::{EntryRows, HeadRow, hidden_row};
 use super::source::SourceText;
 use super::wrap::{self, Piece};
 use super::{body, tool};
@@ -56,7 +56,7 @@ pub(crate) fn lay_out_as(
     if look.width == 0 {
         return Vec::new();
     }
-    let mut sheet = Sheet::new(item, look);
+    let mut sheet = EntryRows::new(item, look);
     let is_prompt = item.entry.marks.prompt || item.entry.role == Role::User;
     let is_hidden = match look.level {
         Level::Prompts => !is_prompt,
@@ -78,7 +78,7 @@ pub(crate) fn lay_out_as(
     );
     if look.level == Level::Raw && first == 0 {
         let identity = identity(item, look.theme.glyphs().dot);
-        sheet.note(&identity, look.theme.dim);
+        sheet.line(&identity, look.theme.dim);
     }
     let records = RecordHashes::of(item, look);
     let is_text = |block: &Block| matches!(block.kind, BlockKind::Text(_));
@@ -100,8 +100,9 @@ pub(crate) fn lay_out_as(
         }
         sheet.begin(index);
         let block = reworded(block);
-        if let Some(words) = lead_in(&sheet, (index, &block), end.min(item.entry.blocks.len())) {
-            sheet.lead = Some(words);
+        if let Some(words) = introduction(&sheet, (index, &block), end.min(item.entry.blocks.len()))
+        {
+            sheet.introduction = Some(words);
             speaks_first = false;
             continue;
         }
@@ -115,7 +116,7 @@ pub(crate) fn lay_out_as(
         } else {
             sheet.detail(index)
         };
-        let ends = sheet.item.entry.ends_at(sheet.item.ends, index);
+        let ends = sheet.item.entry.work_ends_at(sheet.item.ends, index);
         if !ends.is_empty() && detail != Detail::Raw {
             ends::lay_out(&mut sheet, &block, ends, detail);
             details::lay_out(&mut sheet, index, detail);
@@ -125,29 +126,33 @@ pub(crate) fn lay_out_as(
         details::lay_out(&mut sheet, index, detail);
     }
     if end >= item.entry.blocks.len() {
-        spent_below(&mut sheet);
+        add_usage(&mut sheet);
         air(&mut sheet);
     }
     sheet.finish()
 }
 
 /// Adds the usage of an answer without text, which has no head row for it.
-fn spent_below(sheet: &mut Sheet<'_>) {
+fn add_usage(sheet: &mut EntryRows<'_>) {
     let item = sheet.item;
     let says = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
     let is_folded = sheet.detail(item.entry.blocks.len().saturating_sub(1)) == Detail::Closed;
     let is_shown = sheet.look.level >= Level::Full && item.only.is_none() && !is_folded;
     if let Some(spent) = item
-        .spent
+        .usage
         .filter(|spent| is_shown && !spent.is_empty() && !item.entry.blocks.iter().any(says))
     {
-        sheet.note(spent, sheet.look.theme.dim);
+        sheet.line(spent, sheet.look.theme.dim);
     }
 }
 
 /// A sentence that introduces the call after it: in the outline the two share a row. A block that
 /// the user opened, or that a filter shows alone, has its own row.
-fn lead_in(sheet: &Sheet<'_>, (index, block): (usize, &Block), end: usize) -> Option<String> {
+fn introduction(
+    sheet: &EntryRows<'_>,
+    (index, block): (usize, &Block),
+    end: usize,
+) -> Option<String> {
     let item = sheet.item;
     let is_listed = sheet.look.level == Level::Outline && sheet.look.intents && item.only.is_none();
     let BlockKind::Text(body) = &block.kind else {
@@ -208,7 +213,7 @@ fn place(Origin { at, len, line, .. }: Origin, dot: &str) -> String {
 }
 
 /// Adds an empty row below prose, and on wide screens below everything with more than one row.
-fn air(sheet: &mut Sheet<'_>) {
+fn air(sheet: &mut EntryRows<'_>) {
     let entry = sheet.item.entry;
     let is_prose = |block: &Block| matches!(&block.kind, BlockKind::Text(body) if !is_blank(body));
     let speaks = !is_quiet(sheet) && entry.blocks.iter().any(is_prose);
@@ -220,7 +225,7 @@ fn air(sheet: &mut Sheet<'_>) {
     }
 }
 
-fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mut bool) {
+fn block(sheet: &mut EntryRows<'_>, block: &Block, detail: Detail, speaks_first: &mut bool) {
     let first = sheet.at();
     match &block.kind {
         BlockKind::Text(body) => {
@@ -262,7 +267,7 @@ fn block(sheet: &mut Sheet<'_>, block: &Block, detail: Detail, speaks_first: &mu
 }
 
 /// A head row with the name of the speaker.
-fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> HeadRow {
+fn head_of(sheet: &EntryRows<'_>, text: Vec<Piece>) -> HeadRow {
     let entry = sheet.item.entry;
     HeadRow {
         kind: if entry.marks.prompt {
@@ -277,12 +282,12 @@ fn head_of(sheet: &Sheet<'_>, text: Vec<Piece>) -> HeadRow {
     }
 }
 
-fn word(sheet: &Sheet<'_>) -> Piece {
+fn word(sheet: &EntryRows<'_>) -> Piece {
     let theme = sheet.look.theme;
     let role = sheet.item.entry.role;
     match role {
         // In a sub-agent's lane the speaker of prompts is the calling agent.
-        Role::User if sheet.item.entry.lane.is_some() && !sheet.item.is_spoken_to => {
+        Role::User if sheet.item.entry.lane.is_some() && !sheet.item.is_main_lane => {
             Span::styled("task", theme.voice.user)
         }
         Role::User => Span::styled(role.speaker(), theme.voice.user),
@@ -291,11 +296,11 @@ fn word(sheet: &Sheet<'_>) -> Piece {
     }
 }
 
-fn is_quiet(sheet: &Sheet<'_>) -> bool {
+fn is_quiet(sheet: &EntryRows<'_>) -> bool {
     sheet.item.entry.marks.quiet
 }
 
-fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) {
+fn text(sheet: &mut EntryRows<'_>, body: &Body, detail: Detail, speaks_first: bool) {
     if is_blank(body) && detail != Detail::Raw {
         return;
     }
@@ -312,7 +317,7 @@ fn text(sheet: &mut Sheet<'_>, body: &Body, detail: Detail, speaks_first: bool) 
         }
         let mut head = head_of(sheet, text);
         (head.right, head.on_focus) = right;
-        head.is_away = body.is_away();
+        head.is_away = body.is_on_disk();
         head.hides = body.lines.max(1);
         sheet.head(head);
         return;
@@ -337,7 +342,7 @@ fn is_aside(entry: &Entry) -> bool {
 }
 
 /// The sender of a message that no human wrote, in front of its first words.
-fn sender(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
+fn sender(sheet: &EntryRows<'_>, speaks_first: bool) -> Vec<Piece> {
     let from = sheet.item.entry.from.as_deref().filter(|_| speaks_first);
     let words = from.map(|from| format!("{}  ", without_sgr(&from.words())));
     words
@@ -347,13 +352,13 @@ fn sender(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
 }
 
 /// Whether an aside takes one row: system prompts always, notes if they fit.
-fn is_brief(sheet: &Sheet<'_>, body: &Body) -> bool {
+fn is_brief(sheet: &EntryRows<'_>, body: &Body) -> bool {
     sheet.item.entry.role == Role::System
         || (body.bytes as usize) + 20 < usize::from(sheet.look.width)
 }
 
 /// The first row of prose, without Markdown markers.
-fn first_row(sheet: &Sheet<'_>, body: &Body) -> Vec<Piece> {
+fn first_row(sheet: &EntryRows<'_>, body: &Body) -> Vec<Piece> {
     let text = wrap::head(body.text_or_stub(), 2_000).trim_start();
     let rows = markdown::rows(text, manner_of(sheet), 1_000, 1, sheet.look);
     rows.into_iter()
@@ -362,7 +367,7 @@ fn first_row(sheet: &Sheet<'_>, body: &Body) -> Vec<Piece> {
         .unwrap_or_default()
 }
 
-fn manner_of(sheet: &Sheet<'_>) -> MarkdownMode {
+fn manner_of(sheet: &EntryRows<'_>) -> MarkdownMode {
     if sheet.item.entry.role == Role::Assistant {
         MarkdownMode::Prose
     } else {
@@ -378,7 +383,7 @@ fn on_one_line(body: &Body) -> String {
     plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) -> Vec<Row> {
+fn prose_rows(sheet: &EntryRows<'_>, body: &Body, detail: Detail, is_aside: bool) -> Vec<Row> {
     let limit = match detail {
         Detail::Closed => 1,
         Detail::Preview if sheet.look.level == Level::Prompts => PROMPT_ROWS,
@@ -402,7 +407,7 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
             span.style = dim.add_modifier(span.style.add_modifier);
         }
     }
-    if body.is_away() {
+    if body.is_on_disk() {
         for row in &mut rows {
             row.is_away = true;
         }
@@ -415,13 +420,13 @@ fn prose_rows(sheet: &Sheet<'_>, body: &Body, detail: Detail, is_aside: bool) ->
 }
 
 /// Facts at the right of the first words of a message.
-fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
+fn right_of(sheet: &EntryRows<'_>, speaks_first: bool) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let mut right = Vec::new();
     if !speaks_first {
         return right;
     }
-    let facts = [sheet.item.turn, sheet.item.spent];
+    let facts = [sheet.item.turn, sheet.item.usage];
     // Where there is no room for both, the cost stays without the tokens.
     for fact in facts
         .into_iter()
@@ -443,12 +448,12 @@ fn right_of(sheet: &Sheet<'_>, speaks_first: bool) -> Vec<Piece> {
 }
 
 /// Whether usage is shown only at the focused entry: below level 4.
-fn is_for_focus(sheet: &Sheet<'_>) -> bool {
+fn is_for_focus(sheet: &EntryRows<'_>) -> bool {
     let entry = sheet.item.entry;
     entry.role == Role::Assistant && !entry.marks.open && sheet.look.level < Level::Full
 }
 
-fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
+fn thinking(sheet: &mut EntryRows<'_>, body: &Body, detail: Detail) {
     if !sheet.look.thinking {
         return;
     }
@@ -457,7 +462,7 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         kind: RowKind::Head,
         at: sheet.item.entry.at,
         word: Span::styled("think", theme.voice.thinking),
-        is_away: body.is_away(),
+        is_away: body.is_on_disk(),
         ..HeadRow::default()
     };
     if is_blank(body) {
@@ -502,7 +507,7 @@ fn thinking(sheet: &mut Sheet<'_>, body: &Body, detail: Detail) {
         )
     };
     for row in &mut rows {
-        row.is_away |= body.is_away();
+        row.is_away |= body.is_on_disk();
         for span in &mut row.line.spans {
             span.style = theme.voice.thinking.add_modifier(span.style.add_modifier);
         }
@@ -521,7 +526,7 @@ fn facts_of_output(title: &str) -> Option<&str> {
 }
 
 /// The output of a command that the user ran, shown as output because the user saw it so.
-fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
+fn output(sheet: &mut EntryRows<'_>, raw: &Raw, facts: &str, detail: Detail) {
     let theme = sheet.look.theme;
     let is_one_line = raw.body.lines <= 1;
     let is_closed = detail == Detail::Closed;
@@ -553,7 +558,7 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
         } else {
             vec![Span::styled(lines, theme.dim)]
         },
-        is_away: raw.body.is_away(),
+        is_away: raw.body.is_on_disk(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
         ..HeadRow::default()
     });
@@ -568,7 +573,7 @@ fn output(sheet: &mut Sheet<'_>, raw: &Raw, facts: &str, detail: Detail) {
     }
 }
 
-fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
+fn raw(sheet: &mut EntryRows<'_>, raw: &Raw, detail: Detail) {
     let facts = facts_of_output(&raw.title);
     if let Some(facts) = facts.filter(|_| detail != Detail::Raw) {
         return output(sheet, raw, facts, detail);
@@ -585,7 +590,7 @@ fn raw(sheet: &mut Sheet<'_>, raw: &Raw, detail: Detail) {
 }
 
 /// An unknown or minor record: one row until it is opened.
-fn aside(sheet: &mut Sheet<'_>, judged: Judged, raw: &Raw, detail: Detail) {
+fn aside(sheet: &mut EntryRows<'_>, judged: Judged, raw: &Raw, detail: Detail) {
     let theme = sheet.look.theme;
     if judged == Judged::Trace && sheet.look.level < Level::Full {
         return;
@@ -605,7 +610,7 @@ fn aside(sheet: &mut Sheet<'_>, judged: Judged, raw: &Raw, detail: Detail) {
 
 /// A head row with a title, with the body below it or, if closed, at its right.
 fn titled(
-    sheet: &mut Sheet<'_>,
+    sheet: &mut EntryRows<'_>,
     raw: &Raw,
     (word, style): (&'static str, Style),
     is_closed: bool,
@@ -621,7 +626,7 @@ fn titled(
         word: Span::styled(word, style),
         text,
         suffix: tool::number_of(sheet).into_iter().collect(),
-        is_away: raw.body.is_away(),
+        is_away: raw.body.is_on_disk(),
         hides: if is_closed { raw.body.lines.max(1) } else { 0 },
         ..HeadRow::default()
     });
@@ -639,7 +644,8 @@ fn titled(
 }
 
 fn is_blank(body: &Body) -> bool {
-    body.bytes == 0 || (!body.is_away() && body.tree().is_none() && body.text_or_stub().is_blank())
+    body.bytes == 0
+        || (!body.is_on_disk() && body.tree().is_none() && body.text_or_stub().is_blank())
 }
 
 fn first_line(body: &Body) -> String {

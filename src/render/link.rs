@@ -57,13 +57,12 @@ impl LinkTargets {
         }
     }
 
-    /// Marks plain addresses in a line.
-    pub(crate) fn mark_bare(&mut self, line: Vec<Piece>) -> Vec<Piece> {
+    pub(crate) fn mark_plain(&mut self, line: Vec<Piece>) -> Vec<Piece> {
         let text: String = line.iter().map(|span| span.content.as_ref()).collect();
         if !text.contains("://") {
             return line;
         }
-        let mut found = bare(&text).into_iter().peekable();
+        let mut found = plain_addresses(&text).into_iter().peekable();
         let mut out = Vec::with_capacity(line.len());
         let mut start = 0;
         for span in line {
@@ -122,7 +121,7 @@ pub(crate) fn printable(address: &str) -> Option<String> {
 }
 
 /// Byte ranges of the addresses in a text, without the punctuation that ends a sentence.
-fn bare(text: &str) -> Vec<(usize, usize)> {
+fn plain_addresses(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut from = 0;
     while let Some(rest) = text.get(from..) {
@@ -202,7 +201,7 @@ mod tests {
         let line = ["see (https://x.io/", "a_(b)), or http://y.io. and https://"]
             .map(Span::raw)
             .to_vec();
-        let marked = links.mark_bare(line);
+        let marked = links.mark_plain(line);
         let linked: Vec<(&str, Option<&str>)> = marked
             .iter()
             .map(|span| (span.content.as_ref(), links.address_of(span.style)))

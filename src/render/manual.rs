@@ -11,78 +11,78 @@ const MOST_COLUMNS: u16 = 100;
 
 /// A page of the manual.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct ManualPage {
     /// The name of the topic.
     pub topic: &'static str,
     markdown: &'static str,
 }
 
 /// All pages, in the order for a new user.
-pub const PAGES: &[Page] = &[
-    Page {
+pub const PAGES: &[ManualPage] = &[
+    ManualPage {
         topic: "reading",
         markdown: include_str!("../../assets/manual/reading.md"),
     },
-    Page {
+    ManualPage {
         topic: "finding",
         markdown: include_str!("../../assets/manual/finding.md"),
     },
-    Page {
+    ManualPage {
         topic: "views",
         markdown: include_str!("../../assets/manual/views.md"),
     },
-    Page {
+    ManualPage {
         topic: "checks",
         markdown: include_str!("../../assets/manual/checks.md"),
     },
-    Page {
+    ManualPage {
         topic: "cost",
         markdown: include_str!("../../assets/manual/cost.md"),
     },
-    Page {
+    ManualPage {
         topic: "formats",
         markdown: include_str!("../../assets/manual/formats.md"),
     },
-    Page {
+    ManualPage {
         topic: "definitions",
         markdown: include_str!("../../assets/manual/definitions.md"),
     },
-    Page {
+    ManualPage {
         topic: "command-line",
         markdown: include_str!("../../assets/manual/command-line.md"),
     },
-    Page {
+    ManualPage {
         topic: "remote",
         markdown: include_str!("../../assets/manual/remote.md"),
     },
-    Page {
+    ManualPage {
         topic: "export",
         markdown: include_str!("../../assets/manual/export.md"),
     },
-    Page {
+    ManualPage {
         topic: "engines",
         markdown: include_str!("../../assets/manual/engines.md"),
     },
-    Page {
+    ManualPage {
         topic: "json",
         markdown: include_str!("../../assets/manual/json.md"),
     },
-    Page {
+    ManualPage {
         topic: "settings",
         markdown: include_str!("../../assets/manual/settings.md"),
     },
-    Page {
+    ManualPage {
         topic: "terminal",
         markdown: include_str!("../../assets/manual/terminal.md"),
     },
-    Page {
+    ManualPage {
         topic: "contributing",
         markdown: include_str!("../../assets/manual/contributing.md"),
     },
 ];
 
 /// The page on a topic.
-pub(crate) fn find(topic: &str) -> Option<&'static Page> {
+pub(crate) fn find(topic: &str) -> Option<&'static ManualPage> {
     PAGES.iter().find(|page| page.topic == topic)
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn topics() -> String {
     topics.join(", ")
 }
 
-impl Page {
+impl ManualPage {
     /// Its summary line.
     pub fn about(&self) -> &'static str {
         self.markdown.lines().nth(2).unwrap_or_default()

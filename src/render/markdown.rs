@@ -22,7 +22,7 @@ use self::table::MarkdownTable;
 use super::code;
 use super::row::{Look, Row};
 use super::source::Source;
-use super::wrap::{self, Frame, Piece};
+use super::wrap::{self, LineFrame, Piece};
 
 /// How a text is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +54,14 @@ pub fn rows(
         lists: Vec::new(),
         wants_gap: false,
         after_definition: false,
-        is_apart: true,
+        may_have_gap: true,
         source_map: SourceMap::of(text),
     };
     let parser = Parser::new_ext(text, options());
     let mut definitions = Definitions::of(&parser, text, manner);
     for (event, range) in parser.into_offset_iter() {
         let (before, rest) = text.split_at_checked(range.start).unwrap_or_default();
-        writer.is_apart = manner == MarkdownMode::Prose || ends_in_blank_line(before);
+        writer.may_have_gap = manner == MarkdownMode::Prose || ends_in_blank_line(before);
         let place = match &event {
             Event::Start(_) if writer.is_between_blocks() => range.start,
             // A definition within a container is rendered there.
@@ -77,7 +77,7 @@ pub fn rows(
         let end = range.end;
         let source = text.get(range).unwrap_or_default();
         writer.event(event, source, before, rest);
-        writer.source_map.leave(end, writer.inline.ink());
+        writer.source_map.end_element(end, writer.inline.ink());
         if writer.rows.len() >= limit {
             break;
         }
@@ -138,7 +138,7 @@ struct MarkdownWriter<'a> {
     /// Whether the last row is a definition.
     after_definition: bool,
     /// Whether an empty row may precede the next block; in typed text only if one was typed.
-    is_apart: bool,
+    may_have_gap: bool,
     /// The current position in the source.
     source_map: SourceMap,
 }
@@ -239,12 +239,12 @@ impl MarkdownWriter<'_> {
             }
             TagEnd::BlockQuote(_) | TagEnd::FootnoteDefinition => {
                 self.paragraph();
-                self.leave_item();
+                self.end_item();
                 self.wants_gap = true;
             }
             TagEnd::Item => {
                 self.paragraph();
-                self.leave_item();
+                self.end_item();
                 self.wants_gap = false;
             }
             TagEnd::List(_) => {
@@ -276,7 +276,7 @@ impl MarkdownWriter<'_> {
             .containers
             .last()
             .is_some_and(|container| !container.is_begun);
-        if self.wants_gap && self.is_apart && !is_first && !self.rows.is_empty() {
+        if self.wants_gap && self.may_have_gap && !is_first && !self.rows.is_empty() {
             let blank = self.front();
             self.rows.push(MarkdownRow {
                 line: blank,
@@ -396,7 +396,7 @@ impl MarkdownWriter<'_> {
         } else {
             Vec::new()
         };
-        let frame = Frame {
+        let frame = LineFrame {
             width: self.inner_width(),
             first: vec![Span::raw(" ".repeat(indent))],
             rest,

@@ -31,7 +31,7 @@ impl NodeId {
 
     /// The row for the hidden children from an index on.
     #[must_use]
-    pub(crate) fn rest(self, index: usize) -> Self {
+    pub(crate) fn more(self, index: usize) -> Self {
         self.step(b"r").step(&index.to_le_bytes())
     }
 
@@ -44,7 +44,7 @@ impl NodeId {
 
 /// The node that a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct ValueNode {
     pub(crate) id: NodeId,
     /// Its parent; `None` below the root.
     pub(crate) parent: Option<NodeId>,
@@ -71,7 +71,7 @@ impl NodeFolds {
     }
 
     /// Whether all nodes of a block are open, whatever their depth.
-    pub(crate) fn is_whole(&self, block: usize) -> bool {
+    pub(crate) fn is_fully_open(&self, block: usize) -> bool {
         self.whole.contains(&block)
     }
 
@@ -89,7 +89,7 @@ impl NodeFolds {
 
 /// The folds of the trees of one body.
 #[derive(Clone, Copy)]
-pub(crate) struct Nodes<'a> {
+pub(crate) struct ValueNodes<'a> {
     /// Folds of the entry.
     folds: Option<&'a NodeFolds>,
     block: usize,
@@ -97,7 +97,7 @@ pub(crate) struct Nodes<'a> {
     pub(crate) root: NodeId,
 }
 
-impl<'a> Nodes<'a> {
+impl<'a> ValueNodes<'a> {
     /// The folds of one tree of a block: of its input or its result.
     pub(crate) fn of(folds: Option<&'a NodeFolds>, block: usize, part: u8) -> Self {
         Self {
@@ -119,8 +119,9 @@ impl<'a> Nodes<'a> {
     }
 
     /// Whether all nodes are open, whatever their depth.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.folds.is_some_and(|folds| folds.is_whole(self.block))
+    pub(crate) fn is_fully_open(&self) -> bool {
+        self.folds
+            .is_some_and(|folds| folds.is_fully_open(self.block))
     }
 }
 
@@ -140,7 +141,7 @@ mod tests {
         ];
         all.extend([
             root.item(1),
-            root.rest(1),
+            root.more(1),
             root.member("a").member("b"),
             root.member("ab"),
         ]);
@@ -159,7 +160,11 @@ mod tests {
         folds.set(node, false);
         folds.open_all(2);
         assert_eq!(
-            (folds.get(node), folds.is_whole(2), folds.is_whole(1)),
+            (
+                folds.get(node),
+                folds.is_fully_open(2),
+                folds.is_fully_open(1)
+            ),
             (None, true, false)
         );
     }

@@ -7,7 +7,7 @@ use super::excerpt::{ExcerptLimits, excerpt};
 use super::row::{Look, Row};
 use super::sheet::{hidden_row, mark_hidden};
 use super::source;
-use super::wrap::{self, Frame, Piece};
+use super::wrap::{self, LineFrame, Piece};
 use super::{ansi, code};
 use crate::model::body::Body;
 use crate::model::path;
@@ -43,7 +43,9 @@ pub fn plain(
 ) -> Vec<Row> {
     let root = look.root.filter(|_| extent.is_preview());
     fold(source, extent, width, look, |part| {
-        let lines = part.lines().map(|line| path::words_below(line, root));
+        let lines = part
+            .lines()
+            .map(|line| path::with_relative_paths(line, root));
         let lines: String = lines.flat_map(|line| [line, "\n".into()]).collect();
         ansi::lines(&lines, base, look.theme)
             .into_iter()
@@ -103,7 +105,7 @@ pub fn hits(
     fold(source, extent, width, look, |part| {
         let plain = without_sgr(part);
         let root = look.root.filter(|_| extent.is_preview());
-        let lines = plain.lines().map(|line| path::below(line, root));
+        let lines = plain.lines().map(|line| path::relative_to(line, root));
         let found: Vec<(&str, Option<GrepHit<'_>>)> =
             lines.map(|line| (line, hit_of(line))).collect();
         let path = |place: Option<usize>| Some(found.get(place?)?.1?.0);
@@ -202,7 +204,7 @@ fn wrapped(
         let mark = Span::styled(look.theme.glyphs().goes_on, look.theme.dim);
         let rest = wrap::continuation(wrap::width_of(&front), &spans, width, mark);
         let limit = extent.rows_per_line;
-        let frame = Frame {
+        let frame = LineFrame {
             width,
             first: front,
             rest,

@@ -15,7 +15,7 @@ use super::markdown::table::MarkdownTable;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use super::source::Source;
-use super::wrap::{self, Frame, Piece};
+use super::wrap::{self, LineFrame, Piece};
 use crate::model::body::Tree;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
@@ -260,22 +260,22 @@ impl WebPages<'_> {
                 Span::styled(plain(address), links.mark(theme.accent, address)),
             ];
             let rest = vec![Span::raw("  ")];
-            let frame = Frame {
+            let frame = LineFrame {
                 first: front,
                 rest: rest.clone(),
-                ..Frame::of(width)
+                ..LineFrame::of(width)
             };
             let mut lines = wrap::wrap(&spans, &frame);
             if let Some(snippet) = text_of(
                 item,
                 &["snippet", "description", "content", "text", "summary"],
             ) {
-                let frame = Frame {
+                let frame = LineFrame {
                     first: rest.clone(),
                     rest,
                     limit: SNIPPET,
                     cut: theme.glyphs().cut,
-                    ..Frame::of(width)
+                    ..LineFrame::of(width)
                 };
                 lines.extend(wrap::wrap(
                     &[Span::styled(plain(wrap::head(snippet, 2_000)), theme.dim)],

@@ -7,11 +7,11 @@ use ratatui::text::{Line, Span};
 
 use super::code::Colours;
 use super::link::LinkTargets;
-use super::nodes::{Node, NodeFolds};
+use super::nodes::{NodeFolds, ValueNode};
 use super::picture::{Pictures, Tile};
 use super::source::{Source, SourceText};
 use super::theme::Theme;
-use super::wrap::{self, Frame, Piece};
+use super::wrap::{self, LineFrame, Piece};
 use crate::model::body::{Body, Key};
 use crate::model::entry::details::Details;
 use crate::model::entry::{Entry, Marks};
@@ -169,7 +169,7 @@ pub struct Item<'a> {
     /// Facts of the turn that it starts, for display: `6 calls 1✗ · 1m52s · $0.21`.
     pub turn: Option<&'a str>,
     /// Usage of the answer, for display: `↑118k (97% cached) ↓402  $0.031`.
-    pub spent: Option<&'a str>,
+    pub usage: Option<&'a str>,
     /// Whether it is dim: a copy, or on an abandoned branch.
     pub dim: bool,
     /// Whether its calls without a result may still get one.
@@ -181,12 +181,12 @@ pub struct Item<'a> {
     /// Ends of background work reported by it.
     pub ends: &'a [EndLine],
     /// Whether its calls without an end go on: the agent is at work.
-    pub goes_on: bool,
+    pub is_running: bool,
     /// Depth of its lane: 0 is the main lane. Each indents by two columns, up to four times.
     pub depth: u16,
     /// Whether the lane is the main lane of one of several joined sessions, so that its prompts are
     /// a user's.
-    pub is_spoken_to: bool,
+    pub is_main_lane: bool,
     /// Whether the keys of the entry end with the number of a joined session.
     pub is_joined: bool,
     /// Index of the block that opens as the raw record (the `r` key).
@@ -211,15 +211,15 @@ impl<'a> Item<'a> {
             nodes: None,
             plans: &[],
             turn: None,
-            spent: None,
+            usage: None,
             dim: false,
             is_awaited: true,
             is_at_work: true,
             lanes: &[],
             ends: &[],
-            goes_on: true,
+            is_running: true,
             depth: 0,
-            is_spoken_to: false,
+            is_main_lane: false,
             is_joined: false,
             raw: None,
             only: None,
@@ -273,7 +273,7 @@ pub struct Row {
     /// Whether the row continues the line above it.
     pub continues: bool,
     /// The node of a tree shown by the row, if nodes can be focused one by one.
-    pub node: Option<Node>,
+    pub node: Option<ValueNode>,
     /// Links of its spans.
     pub links: Option<Arc<LinkTargets>>,
     /// The source text shown by the row.
@@ -335,7 +335,7 @@ pub enum RowKind {
 
 impl Row {
     /// Wraps one logical line to rows; all but the first continue it.
-    pub(crate) fn wrapped(spans: &[Piece], frame: &Frame) -> impl Iterator<Item = Self> {
+    pub(crate) fn wrapped(spans: &[Piece], frame: &LineFrame) -> impl Iterator<Item = Self> {
         let lines = wrap::wrap(spans, frame).into_iter().enumerate();
         lines.map(|(number, line)| Self {
             line,

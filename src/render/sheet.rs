@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::excerpt::Detail;
 use super::glyphs::Glyphs;
-use super::nodes::Nodes;
+use super::nodes::ValueNodes;
 use super::row::{Fold, Gutter, Item, Level, Look, Row, RowKind, Times, set_source};
 use super::source::{Source, SourceText};
 use super::wrap::{self, Piece};
@@ -29,14 +29,14 @@ const SESSION: usize = 12;
 const MAX_DEPTH: usize = 4;
 
 /// The rows of an entry under construction.
-pub struct Sheet<'a> {
+pub struct EntryRows<'a> {
     pub(crate) look: &'a Look<'a>,
     pub(crate) item: &'a Item<'a>,
     rows: Vec<Row>,
     block: usize,
     margin: usize,
     /// The sentence that introduces the next call, to be shown in its head row.
-    pub(crate) lead: Option<String>,
+    pub(crate) introduction: Option<String>,
 }
 
 /// The content of a head row.
@@ -67,7 +67,7 @@ pub(crate) struct HeadRow {
     pub(crate) source: Source,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> EntryRows<'a> {
     pub(crate) fn new(item: &'a Item<'a>, look: &'a Look<'a>) -> Self {
         let width = usize::from(look.width);
         let depth = usize::from(item.depth).min(MAX_DEPTH);
@@ -78,7 +78,7 @@ impl<'a> Sheet<'a> {
             rows: Vec::new(),
             block: 0,
             margin,
-            lead: None,
+            introduction: None,
         }
     }
 
@@ -104,8 +104,8 @@ impl<'a> Sheet<'a> {
     }
 
     /// Folds of a tree of the block; `part` distinguishes its trees.
-    pub(crate) fn nodes(&self, part: u8) -> Nodes<'a> {
-        Nodes::of(self.item.nodes, self.block, part)
+    pub(crate) fn nodes(&self, part: u8) -> ValueNodes<'a> {
+        ValueNodes::of(self.item.nodes, self.block, part)
     }
 
     /// The input of the plan that the plan of this block replaced.
@@ -252,7 +252,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// Adds one line of a body in one style, cut to the width.
-    pub(crate) fn note(&mut self, text: &str, style: Style) {
+    pub(crate) fn line(&mut self, text: &str, style: Style) {
         let line = wrap::fit(
             &[Span::styled(text.to_owned(), style)],
             self.body_width(),

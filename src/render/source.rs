@@ -26,7 +26,7 @@ pub struct Source {
     /// Line range from 0; an end beyond the text means its last line. Empty if no line is shown.
     pub lines: Range<u32>,
     /// Another line shown beside them.
-    pub(crate) beside: Option<u32>,
+    pub(crate) extra_line: Option<u32>,
 }
 
 impl Source {

@@ -310,8 +310,7 @@ impl Theme {
         }
     }
 
-    /// The built-in theme with this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
         match name {
             "dark" => Some(Self::dark()),
             "light" => Some(Self::light()),

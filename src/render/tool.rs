@@ -14,7 +14,7 @@ use super::picture::canvas::Means;
 use super::picture::drawing::DrawingShape;
 use super::picture::{self, PictureState, half_blocks};
 use super::row::{LaneLine, Look, Row, RowKind};
-use super::sheet::{HeadRow, Sheet};
+use super::sheet::{EntryRows, HeadRow};
 use super::source::Source;
 use super::wrap::{self, Piece};
 use super::{diff, tree};
@@ -33,9 +33,9 @@ const PREVIEW_ROWS: usize = 12;
 const NARROWEST_IMAGE: usize = 16;
 
 /// Lays out a call.
-pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
+pub fn lay_out(sheet: &mut EntryRows<'_>, call: &ToolCall, detail: Detail) {
     let first = sheet.at();
-    let lead = sheet.lead.take();
+    let lead = sheet.introduction.take();
     let card = Card::new(sheet, call, detail);
     let body = card.rows();
     let changed = card.change();
@@ -56,7 +56,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, call: &ToolCall, detail: Detail) {
 }
 
 /// Lays out a result without a call.
-pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: Detail) {
+pub(crate) fn lay_out_stray(sheet: &mut EntryRows<'_>, stray: &StrayResult, detail: Detail) {
     let theme = sheet.look.theme;
     let why = if stray.duplicate {
         "second result of a call"
@@ -82,7 +82,7 @@ pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: 
         text,
         right: vec![Span::styled(facts::short(&stray.result.facts), theme.dim)],
         hides: card::hidden_by_head(detail, stray.result.body.lines),
-        is_away: stray.result.body.is_away(),
+        is_away: stray.result.body.is_on_disk(),
         ..HeadRow::default()
     });
     if detail != Detail::Closed {
@@ -92,7 +92,7 @@ pub(crate) fn lay_out_stray(sheet: &mut Sheet<'_>, stray: &StrayResult, detail: 
 }
 
 fn head(
-    sheet: &Sheet<'_>,
+    sheet: &EntryRows<'_>,
     call: &ToolCall,
     detail: Detail,
     changed: Option<(usize, usize)>,
@@ -129,7 +129,7 @@ fn head(
         },
         at: call.started.or(sheet.item.entry.at),
         word: Span::styled(call.word(), theme.tool),
-        is_path: call.names_a_file() && lead.is_none(),
+        is_path: call.is_on_file() && lead.is_none(),
         text: headline(sheet, call, detail, lead),
         suffix,
         right: if run.is_empty() {
@@ -145,18 +145,18 @@ fn head(
         } else {
             0
         },
-        is_away: call.input.is_away()
+        is_away: call.input.is_on_disk()
             || call
                 .state
                 .result()
-                .is_some_and(|result| result.body.is_away()),
+                .is_some_and(|result| result.body.is_on_disk()),
         source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
         on_focus: false,
     }
 }
 
 /// Number of calls that a row represents; `None` if it is one.
-pub(super) fn number_of(sheet: &Sheet<'_>) -> Option<Piece> {
+pub(super) fn number_of(sheet: &EntryRows<'_>) -> Option<Piece> {
     let theme = sheet.look.theme;
     let times = if theme.ascii {
         "x"
@@ -179,9 +179,9 @@ fn changed_by_all(run: &[(&Entry, &ToolCall)]) -> Option<(usize, usize)> {
 }
 
 /// Whether a call may still get a result, or its background work is running.
-fn is_running(sheet: &Sheet<'_>, call: &ToolCall) -> bool {
+fn is_running(sheet: &EntryRows<'_>, call: &ToolCall) -> bool {
     match call.state {
-        ToolState::Acknowledged(_) => sheet.item.goes_on,
+        ToolState::Acknowledged(_) => sheet.item.is_running,
         _ => call.state.is_open() && sheet.item.is_awaited,
     }
 }
@@ -202,7 +202,7 @@ fn lines_of(call: &ToolCall) -> u32 {
 
 /// The subject of a call on one line.
 fn headline(
-    sheet: &Sheet<'_>,
+    sheet: &EntryRows<'_>,
     call: &ToolCall,
     detail: Detail,
     lead: Option<String>,
@@ -249,7 +249,7 @@ fn first_line(text: &Text) -> String {
 }
 
 /// `▸ reviewer  14 calls · $0.09`, and below it the last actions of a closed lane at work.
-fn lane_rows(sheet: &Sheet<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail) -> Vec<Row> {
+fn lane_rows(sheet: &EntryRows<'_>, call: &ToolCall, lane: &LaneLine, detail: Detail) -> Vec<Row> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let mark = if lane.is_open {

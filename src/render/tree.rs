@@ -15,7 +15,7 @@ pub(crate) use compact::arguments;
 
 use super::excerpt::Detail;
 use super::json;
-use super::nodes::Nodes;
+use super::nodes::ValueNodes;
 use super::row::{Look, Row};
 use super::sheet::hidden_row;
 use crate::model::body::Tree;
@@ -77,7 +77,7 @@ pub(crate) fn rows_with_leaves(
     limit: usize,
     look: &Look<'_>,
 ) -> Vec<(Row, Leaf)> {
-    let mut writer = TreeWriter::new(RAW, Nodes::of(None, 0, 0), (width, limit), look);
+    let mut writer = TreeWriter::new(RAW, ValueNodes::of(None, 0, 0), (width, limit), look);
     writer.root(TreeValue::Tree(tree));
     let leaves = writer.leaves();
     let rows = finished(writer, look);
@@ -93,7 +93,7 @@ pub(crate) fn rows_with_leaves(
 
 /// The rows of a whole tree up to `limit`; a last row says how much is hidden.
 pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row> {
-    let nodes = Nodes::of(None, 0, 0);
+    let nodes = ValueNodes::of(None, 0, 0);
     written(TreeValue::Tree(tree), RAW, nodes, (width, limit), look)
 }
 
@@ -101,11 +101,11 @@ pub fn rows(tree: &Tree, width: usize, limit: usize, look: &Look<'_>) -> Vec<Row
 pub(crate) fn folded(
     value: TreeValue<'_>,
     detail: Detail,
-    nodes: Nodes<'_>,
+    nodes: ValueNodes<'_>,
     (width, limit): (usize, usize),
     look: &Look<'_>,
 ) -> Vec<Row> {
-    let is_whole = nodes.is_whole() || detail == Detail::Raw;
+    let is_whole = nodes.is_fully_open() || detail == Detail::Raw;
     let (budget, strings) = match detail {
         Detail::Closed | Detail::Preview => (limit, STRING.0),
         Detail::Open => (OVERVIEW, STRING.1),
@@ -129,7 +129,7 @@ pub(crate) fn folded(
 fn written(
     value: TreeValue<'_>,
     options: TreeOptions,
-    nodes: Nodes<'_>,
+    nodes: ValueNodes<'_>,
     (width, limit): (usize, usize),
     look: &Look<'_>,
 ) -> Vec<Row> {

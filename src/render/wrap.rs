@@ -24,7 +24,7 @@ pub type Piece = Span<'static>;
 
 /// Width and prefixes of the rows of a line.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
+pub struct LineFrame {
     /// Width in columns, prefixes included.
     pub width: usize,
     /// Prefix of the first row.
@@ -39,7 +39,7 @@ pub struct Frame {
     pub sideways: Option<u16>,
 }
 
-impl Frame {
+impl LineFrame {
     /// No prefixes.
     pub(crate) fn of(width: usize) -> Self {
         Self {
@@ -105,7 +105,7 @@ pub(crate) fn estimate(bytes: usize, lines: usize, width: usize) -> usize {
 }
 
 /// Wraps one line; returns at least one row.
-pub fn wrap(spans: &[Piece], frame: &Frame) -> Vec<Line<'static>> {
+pub fn wrap(spans: &[Piece], frame: &LineFrame) -> Vec<Line<'static>> {
     let first = fitting(&frame.first, frame.width);
     let rest = fitting(&frame.rest, frame.width);
     let room_first = frame.width.saturating_sub(width_of(&first)).max(1);

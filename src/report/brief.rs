@@ -5,11 +5,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Contents, Folders, Reading};
 use super::spent::CostFigures;
 use super::{json, show};
-use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, Times, word_of};
+use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, TurnTimes, word_of};
 use crate::analysis::brief::{
     Brief, Change, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
@@ -30,28 +30,28 @@ const BEGINNING: usize = 160;
 
 /// The budget of quoted bytes.
 struct Quotes {
-    left: usize,
+    budget: usize,
 }
 
 impl Quotes {
     fn most(&self) -> usize {
-        self.left.clamp(BEGINNING, QUOTED)
+        self.budget.clamp(BEGINNING, QUOTED)
     }
 
-    fn take(&mut self, text: String) -> String {
-        self.left = self.left.saturating_sub(text.len());
+    fn spend_budget(&mut self, text: String) -> String {
+        self.budget = self.budget.saturating_sub(text.len());
         text
     }
 
     fn of(&mut self, text: &str) -> String {
         let text = beginning(text, self.most());
-        self.take(text)
+        self.spend_budget(text)
     }
 }
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum BriefForm {
     /// Plain text.
     Text,
     /// One JSON object per line.
@@ -62,21 +62,21 @@ pub enum Form {
 
 /// Options of `tv brief`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct BriefOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
     pub folders: Folders,
     /// Output format.
-    pub form: Form,
+    pub form: BriefForm,
 }
 
 /// Writes the brief of every session that can be opened.
 pub fn write(
-    options: &Options,
+    options: &BriefOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let mut is_first = true;
     let missed = reading::each(
         &options.targets,
@@ -84,18 +84,18 @@ pub fn write(
         |target| reading::read(target, show::is_large(target)),
         |mut reading| {
             let gathered = Gathered::of(&mut reading, now);
-            if options.form != Form::Json && !std::mem::take(&mut is_first) {
+            if options.form != BriefForm::Json && !std::mem::take(&mut is_first) {
                 writeln!(out)?;
             }
             match options.form {
-                Form::Text => gathered.write_text(&reading, out)?,
-                Form::Json => json::write_line(out, &gathered.figures(&mut reading))?,
-                Form::Markdown => gathered.write_markdown(&reading, out)?,
+                BriefForm::Text => gathered.write_text(&reading, out)?,
+                BriefForm::Json => json::write_line(out, &gathered.figures(&mut reading))?,
+                BriefForm::Markdown => gathered.write_markdown(&reading, out)?,
             }
             Ok(())
         },
     )?;
-    Ok(options.folders.outcome(missed, Outcome::Complete))
+    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
 }
 
 /// A session's brief and the values that it is computed from.
@@ -110,17 +110,17 @@ struct Gathered {
 
 impl Gathered {
     fn of(reading: &mut Reading, now: Timestamp) -> Self {
-        let is_over = !reading.activity(now).goes_on(now);
+        let is_over = !reading.activity(now).is_ongoing(now);
         let Reading {
             transcript, pager, ..
         } = reading;
         let mut contents = Contents::of(pager.as_mut());
-        let brief = Brief::with_bodies(transcript, &mut |block| contents.whole(block));
+        let brief = Brief::with_bodies(transcript, &mut |block| contents.with_bodies(block));
         let answer = last_answer(transcript).and_then(|id| {
             Some((
                 id,
                 quoted(transcript.get(id)?, QUOTED, &mut |block| {
-                    contents.whole(block)
+                    contents.with_bodies(block)
                 }),
             ))
         });
@@ -161,7 +161,7 @@ impl Gathered {
             let rows = sources.rows(section);
             let mut label = section.word();
             for (number, row) in rows.iter().take(ROWS).enumerate() {
-                writeln!(out, "{label:<9} {}{}", section.lead(number), row.words())?;
+                writeln!(out, "{label:<9} {}{}", section.prefix(number), row.words())?;
                 label = "";
             }
             if rows.len() > ROWS {
@@ -205,7 +205,7 @@ impl Gathered {
 
     fn figures(&self, reading: &mut Reading) -> BriefFigures {
         let sources = self.sources(reading);
-        let times = Times::of(&reading.transcript, &reading.account);
+        let times = TurnTimes::of(&reading.transcript, &reading.account);
         let (cache_misses, cache_usd) = sources.cache_misses();
         let transcript = &reading.transcript;
         let key = |id: EntryId| {
@@ -214,13 +214,13 @@ impl Gathered {
                 .map(|entry| entry.key.to_string())
                 .unwrap_or_default()
         };
-        let said = |entry, text: String| Said {
+        let said = |entry, text: String| PromptJson {
             key: key(entry),
             text,
         };
         let brief = &self.brief;
         let mut quotes = Quotes {
-            left: QUOTED_IN_ALL,
+            budget: QUOTED_IN_ALL,
         };
         let done = done_of(brief, &key, &mut quotes);
         let loop_of = |run: &Run| Some(said(run.first()?.0, loop_words(run, "x")));
@@ -230,7 +230,7 @@ impl Gathered {
             title: transcript.meta().title().map(ToString::to_string),
             asked: Vec::new(),
             done,
-            failed: rows::alike(brief.failed.iter())
+            failed: rows::group_failures(brief.failed.iter())
                 .map(|(failure, times)| failed_of(failure, times, &key))
                 .collect(),
             open: brief
@@ -238,7 +238,7 @@ impl Gathered {
                 .iter()
                 .filter_map(|open| {
                     let state = word_of(transcript, open, self.is_over)?;
-                    Some(Open {
+                    Some(UnfinishedJson {
                         what: open.what.clone(),
                         state,
                         key: key(open.place.entry),
@@ -269,10 +269,12 @@ impl Gathered {
         } = reading;
         let mut contents = Contents::of(pager.as_mut());
         let asked = prompts(transcript).map(|(_, entry)| {
-            let text = quoted(entry, quotes.most(), &mut |block| contents.whole(block));
-            Said {
+            let text = quoted(entry, quotes.most(), &mut |block| {
+                contents.with_bodies(block)
+            });
+            PromptJson {
                 key: entry.key.to_string(),
-                text: quotes.take(text),
+                text: quotes.spend_budget(text),
             }
         });
         figures.asked = asked.collect();
@@ -291,7 +293,7 @@ fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes)
         commands: brief
             .commands
             .iter()
-            .map(|command| Said {
+            .map(|command| PromptJson {
                 key: key(command.place.entry),
                 text: quotes.of(&command.text),
             })
@@ -299,7 +301,7 @@ fn done_of(brief: &Brief, key: &impl Fn(EntryId) -> String, quotes: &mut Quotes)
         commits: brief
             .commits
             .iter()
-            .map(|commit| Commit {
+            .map(|commit| CommitJson {
                 hash: commit.hash.clone(),
                 subject: commit.subject.clone(),
                 key: key(commit.place.entry),
@@ -318,32 +320,32 @@ struct BriefFigures {
     schema: &'static str,
     path: String,
     title: Option<String>,
-    asked: Vec<Said>,
+    asked: Vec<PromptJson>,
     done: Done,
-    failed: Vec<Failed>,
-    open: Vec<Open>,
+    failed: Vec<FailureJson>,
+    open: Vec<UnfinishedJson>,
     cost: CostFigures,
     time: Time,
     waste: Waste,
-    last_answer: Option<Said>,
+    last_answer: Option<PromptJson>,
 }
 
 #[derive(Debug, Serialize)]
-struct Said {
+struct PromptJson {
     key: String,
     text: String,
 }
 
 #[derive(Debug, Serialize)]
 struct Done {
-    files: Vec<File>,
-    commands: Vec<Said>,
-    commits: Vec<Commit>,
-    tests: Vec<Tests>,
+    files: Vec<FileJson>,
+    commands: Vec<PromptJson>,
+    commits: Vec<CommitJson>,
+    tests: Vec<TestJson>,
 }
 
 #[derive(Debug, Serialize)]
-struct File {
+struct FileJson {
     path: String,
     edits: usize,
     writes: usize,
@@ -353,14 +355,14 @@ struct File {
 }
 
 #[derive(Debug, Serialize)]
-struct Commit {
+struct CommitJson {
     hash: String,
     subject: String,
     key: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Tests {
+struct TestJson {
     command: String,
     passed: Option<bool>,
     summary: Option<String>,
@@ -369,7 +371,7 @@ struct Tests {
 }
 
 #[derive(Debug, Serialize)]
-struct Failed {
+struct FailureJson {
     what: String,
     /// The reason, if recorded, such as `exit 1`.
     reason: Option<String>,
@@ -383,7 +385,7 @@ struct Failed {
 }
 
 #[derive(Debug, Serialize)]
-struct Open {
+struct UnfinishedJson {
     what: String,
     state: &'static str,
     key: String,
@@ -400,15 +402,15 @@ struct Time {
 
 #[derive(Debug, Serialize)]
 struct Waste {
-    loops: Vec<Said>,
+    loops: Vec<PromptJson>,
     branches: usize,
     cache_misses: usize,
     cache_usd: f64,
 }
 
-fn file(path: &str, change: &Change, key: String) -> File {
+fn file(path: &str, change: &Change, key: String) -> FileJson {
     let (added, removed) = change.lines.unzip();
-    File {
+    FileJson {
         path: path.to_owned(),
         edits: change.edits,
         writes: change.writes,
@@ -418,8 +420,8 @@ fn file(path: &str, change: &Change, key: String) -> File {
     }
 }
 
-fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
-    Tests {
+fn tests_of(run: &TestRun, command: String, key: String) -> TestJson {
+    TestJson {
         command,
         passed: run.passed,
         summary: run.summary.clone(),
@@ -428,17 +430,17 @@ fn tests_of(run: &TestRun, command: String, key: String) -> Tests {
     }
 }
 
-fn failed_of(failure: &Failure, times: usize, key: &impl Fn(EntryId) -> String) -> Failed {
+fn failed_of(failure: &Failure, times: usize, key: &impl Fn(EntryId) -> String) -> FailureJson {
     let Failure {
         what,
         reason,
-        said,
+        error_line: said,
         fault,
         place,
         mended_by,
         ..
     } = failure;
-    Failed {
+    FailureJson {
         what: what.clone(),
         reason: (!reason.is_empty()).then(|| reason.clone()),
         said: said.clone(),

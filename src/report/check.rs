@@ -9,7 +9,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::json;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Folders, Reading};
 use crate::analysis::lint::{self, Alike, Counts, Finding, Findings, Severity};
 use crate::ingest::{OpenError, Pager, Target};
@@ -18,20 +18,20 @@ use crate::model::record::{Origin, Shape};
 
 /// Options of `tv check`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct CheckOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
     pub folders: Folders,
     /// Output format.
-    pub form: Form,
+    pub form: CheckForm,
     /// Minimum severity; less severe findings are only counted.
     pub least: Severity,
 }
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum CheckForm {
     /// `path:line:col: error[rule]: text`
     Text,
     /// One JSON object per line.
@@ -42,7 +42,7 @@ pub enum Form {
 
 /// A finding with its file.
 #[derive(Serialize)]
-struct Line {
+struct FindingJson {
     schema: &'static str,
     path: String,
     #[serde(flatten)]
@@ -75,7 +75,7 @@ pub(crate) struct FindingLine {
 }
 
 /// Writes the findings of every session that can be opened.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &CheckOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let mut totals = Counts::default();
     let mut sessions = 0_u64;
     let mut all = Vec::new();
@@ -87,49 +87,49 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
             sessions += 1;
             let findings = Findings::of(&reading.transcript);
             totals = totals + findings.counts();
-            let wanted = wanted(&findings, options.least);
+            let wanted = at_least(&findings, options.least);
             let mut pager = reading.pager.take();
             match options.form {
-                Form::Text => write_text(&wanted, (&reading, &mut pager), out)?,
-                Form::Json => write_json(&lines(wanted, &reading, &mut pager), out)?,
-                Form::Sarif => all.extend(lines(wanted, &reading, &mut pager)),
+                CheckForm::Text => write_text(&wanted, (&reading, &mut pager), out)?,
+                CheckForm::Json => write_json(&lines(wanted, &reading, &mut pager), out)?,
+                CheckForm::Sarif => all.extend(lines(wanted, &reading, &mut pager)),
             }
             Ok(())
         },
     )?;
     match options.form {
-        Form::Text if sessions > 0 => {
+        CheckForm::Text if sessions > 0 => {
             writeln!(out, "{}", summary(totals, sessions, options.least))?;
         }
-        Form::Sarif => sarif::write(&all, out)?,
-        Form::Text | Form::Json => {}
+        CheckForm::Sarif => sarif::write(&all, out)?,
+        CheckForm::Text | CheckForm::Json => {}
     }
     let otherwise = if totals.errors > 0 {
-        Outcome::Found
+        ReportOutcome::Found
     } else {
-        Outcome::Complete
+        ReportOutcome::Complete
     };
     Ok(options.folders.outcome(missed, otherwise))
 }
 
 /// Writes the list of rules.
-pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write_rules(form: CheckForm, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     #[derive(Serialize)]
-    struct RuleLine {
+    struct RuleJson {
         schema: &'static str,
         rule: &'static str,
         severity: &'static str,
         what: &'static str,
     }
-    if form == Form::Sarif {
+    if form == CheckForm::Sarif {
         sarif::write(&[], out)?;
-        return Ok(Outcome::Complete);
+        return Ok(ReportOutcome::Complete);
     }
     let width = lint::rules().map(|rule| rule.id.len()).max().unwrap_or(0);
     for rule in lint::rules() {
         let severity = lint::word(rule.severity);
-        if form == Form::Json {
-            let line = RuleLine {
+        if form == CheckForm::Json {
+            let line = RuleJson {
                 schema: "tv.check.rules/1",
                 rule: rule.id,
                 severity,
@@ -140,11 +140,11 @@ pub fn write_rules(form: Form, out: &mut dyn Write) -> Result<Outcome, ReportErr
             writeln!(out, "{:<width$}  {severity:<7}  {}", rule.id, rule.what)?;
         }
     }
-    Ok(Outcome::Complete)
+    Ok(ReportOutcome::Complete)
 }
 
 /// The findings of at least this severity, in file order.
-pub(crate) fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
+pub(crate) fn at_least(findings: &Findings, least: Severity) -> Vec<&Finding> {
     let mut wanted: Vec<&Finding> = findings
         .iter()
         .filter(|finding| finding.severity >= least)
@@ -153,15 +153,19 @@ pub(crate) fn wanted(findings: &Findings, least: Severity) -> Vec<&Finding> {
     wanted
 }
 
-fn lines(findings: Vec<&Finding>, reading: &Reading, pager: &mut Option<Pager>) -> Vec<Line> {
+fn lines(
+    findings: Vec<&Finding>,
+    reading: &Reading,
+    pager: &mut Option<Pager>,
+) -> Vec<FindingJson> {
     findings
         .into_iter()
         .map(|finding| line(finding, reading, pager))
         .collect()
 }
 
-fn line(finding: &Finding, reading: &Reading, pager: &mut Option<Pager>) -> Line {
-    Line {
+fn line(finding: &Finding, reading: &Reading, pager: &mut Option<Pager>) -> FindingJson {
+    FindingJson {
         schema: "tv.check/1",
         path: reading::shown(reading.file(finding.place.file)).to_string(),
         finding: finding_line(finding, reading, pager.as_mut()),
@@ -213,7 +217,7 @@ fn write_text(
 ) -> Result<(), ReportError> {
     let of_files = findings.chunk_by(|one, next| one.place.file == next.place.file);
     let kinds: Vec<Alike<'_>> = of_files
-        .flat_map(|of_file| lint::alike(of_file.iter().copied()))
+        .flat_map(|of_file| lint::group_findings(of_file.iter().copied()))
         .collect();
     for kind in kinds {
         let first = line(kind.first, reading, pager);
@@ -244,7 +248,7 @@ fn write_text(
     Ok(())
 }
 
-fn write_json(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportError> {
+fn write_json(lines: &[FindingJson], out: &mut dyn Write) -> Result<(), ReportError> {
     for line in lines {
         json::write_line(out, line)?;
     }

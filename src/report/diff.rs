@@ -8,7 +8,7 @@ use ratatui::text::Span;
 use serde::Serialize;
 
 use super::json;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Reading, SessionFields};
 use super::rows::Paper;
 use super::spent::CostFigures;
@@ -24,7 +24,7 @@ pub type Named = Result<(Target, Option<String>), OpenError>;
 
 /// Options of `tv diff`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct DiffOptions {
     /// The two runs.
     pub runs: [Named; 2],
     /// Whether to write JSON.
@@ -34,10 +34,10 @@ pub struct Options {
 }
 
 /// Writes where two runs parted.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &DiffOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (readings, diff) = match compare(&options.runs) {
         Ok(compared) => compared,
-        Err(failures) => return Ok(Outcome::Failed(failures)),
+        Err(failures) => return Ok(ReportOutcome::Failed(failures)),
     };
     if options.json {
         let fields = readings.each_ref().map(Reading::fields);
@@ -47,9 +47,9 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
     }
     let failures: Vec<OpenError> = readings.iter().filter_map(Reading::failure).collect();
     Ok(match (failures.is_empty(), diff.parting) {
-        (false, _) => Outcome::Failed(failures),
-        (true, Some(_)) => Outcome::Found,
-        (true, None) => Outcome::Complete,
+        (false, _) => ReportOutcome::Failed(failures),
+        (true, Some(_)) => ReportOutcome::Found,
+        (true, None) => ReportOutcome::Complete,
     })
 }
 
@@ -169,7 +169,7 @@ fn write_json(diff: &RunDiff, fields: [SessionFields; 2], out: &mut dyn Write) -
     });
     json::write_line(
         out,
-        &DiffLine {
+        &DiffJson {
             schema: "tv.diff/1",
             parts: diff.parting.is_some(),
             parting: diff.parting,
@@ -184,7 +184,7 @@ fn write_json(diff: &RunDiff, fields: [SessionFields; 2], out: &mut dyn Write) -
 }
 
 #[derive(Serialize)]
-struct DiffLine<'a> {
+struct DiffJson<'a> {
     schema: &'static str,
     parts: bool,
     /// The index of the step at which they part.

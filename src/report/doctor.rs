@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::prices::PriceLines;
 use super::figures::{self, RecordFigures};
 use super::json;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Folders, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
@@ -31,7 +31,7 @@ use crate::model::timestamp::Timestamp;
 
 /// Options of `tv doctor` for named sessions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct DoctorOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct DoctorReport {
     schema: &'static str,
     path: String,
     #[serde(flatten)]
@@ -209,11 +209,11 @@ struct PlaceLine {
 
 /// Writes how each session was understood.
 pub fn write(
-    options: &Options,
+    options: &DoctorOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
-    let Options {
+) -> Result<ReportOutcome, ReportError> {
+    let DoctorOptions {
         targets,
         folders,
         json,
@@ -230,10 +230,10 @@ pub fn write(
         written += 1;
         Ok(text::write(&report, out)?)
     })?;
-    Ok(folders.outcome(missed, Outcome::Complete))
+    Ok(folders.outcome(missed, ReportOutcome::Complete))
 }
 
-fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
+fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> DoctorReport {
     let transcript = &reading.transcript;
     let tally = transcript.tally();
     let unknown = |(what, unknown): (&Text, &Unknown)| UnknownLine {
@@ -257,7 +257,7 @@ fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> Report {
     });
     let times = anomalies::of_times(transcript);
     let counts = pairing::count(transcript, true);
-    Report {
+    DoctorReport {
         schema: "tv.doctor/2",
         path: reading::shown(&reading.target.path).to_string(),
         recognition: recognition(reading),
@@ -333,7 +333,7 @@ fn recognition(reading: &Reading) -> Recognition {
         confidence: reading.opened.confidence,
         reason: reading.opened.reason.to_string(),
         definition: definition(reading.opened.format),
-        added_by: defined::added_by(reading.opened.format)
+        added_by: defined::overlay_files(reading.opened.format)
             .map(|file| file.display().to_string())
             .collect(),
         formats: formats.collect(),

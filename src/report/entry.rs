@@ -93,7 +93,12 @@ impl Serialize for Blocks<'_> {
             let life = block
                 .call()
                 .map(|call| Life::of(transcript, (*id, entry), call, awaited.as_ref(), *is_over));
-            list.serialize_element(&detailed(&contents.whole(block), entry, life, &details))?;
+            list.serialize_element(&detailed(
+                &contents.with_bodies(block),
+                entry,
+                life,
+                &details,
+            ))?;
         }
         list.end()
     }
@@ -103,7 +108,7 @@ impl Serialize for Blocks<'_> {
 #[derive(Default)]
 pub(crate) struct Life<'a> {
     state: &'static str,
-    course: Lifecycle<'a>,
+    lifecycle: Lifecycle<'a>,
     seen: Option<Timestamp>,
 }
 
@@ -121,10 +126,10 @@ impl<'a> Life<'a> {
             None => call.state.word(),
         };
         let life = Lifecycle::of(transcript, (id, &entry.key), call, is_over);
-        let seen = life.seen(transcript, id).map(|(_, at)| at);
+        let seen = life.first_answer(transcript, id).map(|(_, at)| at);
         Self {
             state: if life.is_running { "running" } else { word },
-            course: life,
+            lifecycle: life,
             seen,
         }
     }
@@ -386,7 +391,7 @@ pub(crate) fn call_line<'a>(
     entry: &Entry,
     Life {
         state,
-        course: life,
+        lifecycle: life,
         seen,
     }: Life<'a>,
     details: Option<Fields<'a>>,
@@ -519,7 +524,7 @@ pub(crate) struct Content<'a>(pub(crate) &'a Body);
 impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.tree() {
-            Some(tree) => Node(tree).serialize(serializer),
+            Some(tree) => NodeJson(tree).serialize(serializer),
             None => without_sgr(self.0.text_or_stub()).serialize(serializer),
         }
     }
@@ -532,14 +537,14 @@ pub(crate) struct Fields<'a>(Vec<&'a Details>);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields: Vec<(&str, Vec<Node<'_>>)> = Vec::new();
+        let mut fields: Vec<(&str, Vec<NodeJson<'_>>)> = Vec::new();
         for (path, value) in self.0.iter().flat_map(|details| &details.fields) {
             match fields
                 .iter_mut()
                 .find(|(known, _)| self.0.len() > 1 && *known == path.as_str())
             {
-                Some((_, values)) => values.push(Node(value)),
-                None => fields.push((path.as_str(), vec![Node(value)])),
+                Some((_, values)) => values.push(NodeJson(value)),
+                None => fields.push((path.as_str(), vec![NodeJson(value)])),
             }
         }
         let mut map = serializer.serialize_map(None)?;
@@ -557,9 +562,9 @@ impl Serialize for Fields<'_> {
     }
 }
 
-struct Node<'a>(&'a Tree);
+struct NodeJson<'a>(&'a Tree);
 
-impl Serialize for Node<'_> {
+impl Serialize for NodeJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Tree::Null => serializer.serialize_unit(),
@@ -568,11 +573,11 @@ impl Serialize for Node<'_> {
                 .map_err(S::Error::custom)?
                 .serialize(serializer),
             Tree::Text(text) => without_sgr(text).serialize(serializer),
-            Tree::List(items) => serializer.collect_seq(items.iter().map(Node)),
+            Tree::List(items) => serializer.collect_seq(items.iter().map(NodeJson)),
             Tree::Map(members) => {
                 let mut map = serializer.serialize_map(Some(members.len()))?;
                 for (key, value) in members {
-                    map.serialize_entry(key.as_str(), &Node(value))?;
+                    map.serialize_entry(key.as_str(), &NodeJson(value))?;
                 }
                 map.end()
             }

@@ -21,18 +21,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use self::folder::{Folder, replace};
-use super::figures::{self, Figures};
-use super::outcome::{Missed, Outcome, ReportError};
+use super::figures::{self, SessionReport};
+use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading::{self, Reading};
-use super::sessions::each::{ReadToEnd, Step, WhichFiles, each};
+use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 use super::stamps::Stamps;
 use crate::analysis::expression::When;
-use crate::ingest::find::{self, Search};
+use crate::ingest::find::{self, DiscoveryQuery};
 use crate::ingest::fs;
 use crate::ingest::{OpenError, Pager, Target};
 use crate::model::entry::EntryId;
 use crate::model::figures::count;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 
 /// Bytes that are buffered before they are sent on.
@@ -40,13 +40,13 @@ const CHUNK: usize = 64 << 10;
 
 /// Options of `tv export`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ExportOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// Only sessions that were written to since then.
     pub since: Option<When>,
     /// Output form.
-    pub form: Form,
+    pub form: ExportForm,
     /// A file or a folder; `None` is standard output.
     pub to: Option<PathBuf>,
     /// Whether keys and tokens are masked.
@@ -63,7 +63,7 @@ pub struct Options {
 
 /// A form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ExportForm {
     /// Rows for databases.
     Jsonl,
     /// Markdown.
@@ -81,7 +81,7 @@ pub enum Form {
 /// Writes one file of a session's export.
 type WriteFile = fn(&mut Exported<'_>, &mut dyn Write) -> io::Result<()>;
 
-impl Form {
+impl ExportForm {
     /// All forms with their names.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Html, "html"),
@@ -125,9 +125,9 @@ struct Exported<'a> {
     reading: &'a Reading,
     /// Reads bodies that are on disk.
     pager: Option<Pager>,
-    figures: Figures<'a>,
+    figures: SessionReport<'a>,
     extent: Extent,
-    options: &'a Options,
+    options: &'a ExportOptions,
     now: Timestamp,
 }
 
@@ -150,7 +150,7 @@ impl Extent {
 }
 
 /// A message about a session being exported.
-enum Part {
+enum ExportMessage {
     /// The next bytes of a stream.
     Bytes(Vec<u8>),
     /// The session's files were written to the folder.
@@ -163,11 +163,11 @@ enum Part {
 
 /// Writes all requested sessions. Meanwhile calls `progress` with the number done and the total.
 pub fn write(
-    options: &Options,
+    options: &ExportOptions,
     now: Timestamp,
     progress: &mut dyn FnMut(usize, usize),
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let form = options.form;
     let is_part = options.turn.is_some() || !options.entries.is_empty();
     if is_part && !form.is_for_people() {
@@ -187,7 +187,7 @@ pub fn write(
         return fill(&folder, options, (since, now), progress);
     }
     refuse_sessions(to, options)?;
-    let mut outcome = Ok((Outcome::Complete, true));
+    let mut outcome = Ok((ReportOutcome::Complete, true));
     let written = replace(to, |file| {
         outcome = stream(options, (since, now), file);
         match &outcome {
@@ -206,7 +206,7 @@ pub fn write(
 }
 
 /// Reads a session. Pages take its entries in order; rows look them up in any.
-fn read_for(target: &Target, options: &Options) -> Result<Reading, OpenError> {
+fn read_for(target: &Target, options: &ExportOptions) -> Result<Reading, OpenError> {
     if options.form.is_for_people() {
         reading::read_packed(target)
     } else {
@@ -216,13 +216,13 @@ fn read_for(target: &Target, options: &Options) -> Result<Reading, OpenError> {
 
 /// Writes the sessions one after the other. The second value is whether there was any session.
 fn stream(
-    options: &Options,
+    options: &ExportOptions,
     (since, now): (Option<Timestamp>, Timestamp),
     out: &mut dyn Write,
-) -> Result<(Outcome, bool), ReportError> {
+) -> Result<(ReportOutcome, bool), ReportError> {
     let mut missed = Missed::default();
     let (mut written, mut has_some) = (Ok(()), false);
-    let read = |target: &Target, _: Found, say: &mut dyn FnMut(Part) -> bool| {
+    let read = |target: &Target, _: FoundSession, say: &mut dyn FnMut(ExportMessage) -> bool| {
         let mut reading = read_for(target, options)?;
         let pager = reading.pager.take();
         let mut exported = Exported::of(&reading, pager, options, now)?;
@@ -240,67 +240,68 @@ fn stream(
         read,
         |step| {
             match step {
-                Step::Session(part) => {
-                    if let Part::Bytes(bytes) = *part {
+                ReadProgress::Session(part) => {
+                    if let ExportMessage::Bytes(bytes) = *part {
                         has_some = true;
                         written = out.write_all(&bytes);
                     }
                 }
-                Step::Failure(failure) => missed.refused.push(failure),
-                Step::Unreadable(found) => missed.unreadable.push(*found),
-                Step::Found(_) | Step::Done => {}
+                ReadProgress::Failure(failure) => missed.refused.push(failure),
+                ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+                ReadProgress::Found(_) | ReadProgress::Done => {}
             }
             written.is_ok()
         },
     );
     written?;
     out.flush()?;
-    let outcome = Outcome::of_many(missed, options.strict, Outcome::Complete);
-    Ok((options.said(outcome), has_some))
+    let outcome = ReportOutcome::of_many(missed, options.strict, ReportOutcome::Complete);
+    Ok((options.with_warning(outcome), has_some))
 }
 
 /// Writes the sessions into a folder, except those whose files are up to date.
 fn fill(
     folder: &Folder,
-    options: &Options,
+    options: &ExportOptions,
     (since, now): (Option<Timestamp>, Timestamp),
     progress: &mut dyn FnMut(usize, usize),
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let mut missed = Missed::default();
     let mut unwritable = None;
     let (mut written, mut unchanged) = (0, 0);
     let (mut done, mut all) = (0, 0);
-    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Part) -> bool| {
-        // Files in the folder are earlier exports, not sessions of an agent.
-        if folder.holds(&found.path) {
-            return Ok(ReadToEnd::default());
-        }
-        if let Some(files) = folder.unchanged(&found) {
-            say(Part::Unchanged);
-            return Ok(ReadToEnd {
-                files,
-                failure: None,
+    let read =
+        |target: &Target, found: FoundSession, say: &mut dyn FnMut(ExportMessage) -> bool| {
+            // Files in the folder are earlier exports, not sessions of an agent.
+            if folder.contains(&found.path) {
+                return Ok(ReadToEnd::default());
+            }
+            if let Some(files) = folder.unchanged(&found) {
+                say(ExportMessage::Unchanged);
+                return Ok(ReadToEnd {
+                    files,
+                    failure: None,
+                });
+            }
+            let before = Stamps::of([found.path.as_path()]);
+            let mut reading = read_for(target, options)?;
+            let pager = reading.pager.take();
+            let mut exported = Exported::of(&reading, pager, options, now)?;
+            let end = end(&reading);
+            let files = options.form.files().iter();
+            let result = folder.write(&found, files, &mut |write, out| write(&mut exported, out));
+            let is_still = before == Stamps::of([found.path.as_path()]) && end.failure.is_none();
+            let result = result.and_then(|names| {
+                let shape = reading.shape;
+                let stamps = is_still.then(|| Stamps::of_session(&end.files, &found, shape));
+                folder.record(&found, names, stamps.flatten())
             });
-        }
-        let before = Stamps::of([found.path.as_path()]);
-        let mut reading = read_for(target, options)?;
-        let pager = reading.pager.take();
-        let mut exported = Exported::of(&reading, pager, options, now)?;
-        let end = end(&reading);
-        let files = options.form.files().iter();
-        let result = folder.write(&found, files, &mut |write, out| write(&mut exported, out));
-        let is_still = before == Stamps::of([found.path.as_path()]) && end.failure.is_none();
-        let result = result.and_then(|names| {
-            let shape = reading.shape;
-            let stamps = is_still.then(|| Stamps::of_session(&end.files, &found, shape));
-            folder.note(&found, names, stamps.flatten())
-        });
-        say(match result {
-            Ok(()) => Part::Written,
-            Err(why) => Part::Unwritable(why),
-        });
-        Ok(end)
-    };
+            say(match result {
+                Ok(()) => ExportMessage::Written,
+                Err(why) => ExportMessage::Unwritable(why),
+            });
+            Ok(end)
+        };
     each(
         &options.search,
         (since, WhichFiles::Newest),
@@ -308,16 +309,16 @@ fn fill(
         read,
         |step| {
             match step {
-                Step::Found(found) => all = found,
-                Step::Session(part) => match *part {
-                    Part::Written => written += 1,
-                    Part::Unchanged => unchanged += 1,
-                    Part::Unwritable(why) => unwritable = Some(why),
-                    Part::Bytes(_) => {}
+                ReadProgress::Found(found) => all = found,
+                ReadProgress::Session(part) => match *part {
+                    ExportMessage::Written => written += 1,
+                    ExportMessage::Unchanged => unchanged += 1,
+                    ExportMessage::Unwritable(why) => unwritable = Some(why),
+                    ExportMessage::Bytes(_) => {}
                 },
-                Step::Done => done += 1,
-                Step::Failure(failure) => missed.refused.push(failure),
-                Step::Unreadable(found) => missed.unreadable.push(*found),
+                ReadProgress::Done => done += 1,
+                ReadProgress::Failure(failure) => missed.refused.push(failure),
+                ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
             }
             progress(done, all);
             unwritable.is_none()
@@ -331,16 +332,19 @@ fn fill(
     if unchanged > 0 {
         said += &format!(", {unchanged} lay there already");
     }
-    let outcome = Outcome::of_many(missed, options.strict, Outcome::Complete);
-    Ok(Outcome::Saying(said, Box::new(options.said(outcome))))
+    let outcome = ReportOutcome::of_many(missed, options.strict, ReportOutcome::Complete);
+    Ok(ReportOutcome::Saying(
+        said,
+        Box::new(options.with_warning(outcome)),
+    ))
 }
 
 /// A writer that sends chunks of what is written to a callback.
-struct Chunks<'a>(&'a mut dyn FnMut(Part) -> bool);
+struct Chunks<'a>(&'a mut dyn FnMut(ExportMessage) -> bool);
 
 impl Write for Chunks<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if (self.0)(Part::Bytes(bytes.to_vec())) {
+        if (self.0)(ExportMessage::Bytes(bytes.to_vec())) {
             Ok(bytes.len())
         } else {
             Err(io::ErrorKind::BrokenPipe.into())
@@ -356,7 +360,7 @@ impl<'a> Exported<'a> {
     fn of(
         reading: &'a Reading,
         pager: Option<Pager>,
-        options: &'a Options,
+        options: &'a ExportOptions,
         now: Timestamp,
     ) -> Result<Self, OpenError> {
         let extent = match options.turn.as_deref() {
@@ -406,33 +410,33 @@ fn end(reading: &Reading) -> ReadToEnd {
     }
 }
 
-impl Options {
+impl ExportOptions {
     /// Adds a warning to the outcome unless keys and tokens are masked. The number of masked ones
     /// is reported at the end.
-    fn said(&self, outcome: Outcome) -> Outcome {
+    fn with_warning(&self, outcome: ReportOutcome) -> ReportOutcome {
         if self.is_redacted {
             return outcome;
         }
         let words = "keys and tokens are not masked; --redact masks them".to_owned();
-        Outcome::Saying(words, Box::new(outcome))
+        ReportOutcome::Saying(words, Box::new(outcome))
     }
 }
 
 /// Whether more than one session was requested.
-fn has_several(options: &Options, now: Timestamp) -> bool {
+fn has_several(options: &ExportOptions, now: Timestamp) -> bool {
     let found = find::sessions(&options.search, now).flatten();
     let mut readable = found.filter(|found| found.unreadable.is_none());
     readable.nth(1).is_some()
 }
 
-fn refuse_several(options: &Options, now: Timestamp) -> Result<(), OpenError> {
+fn refuse_several(options: &ExportOptions, now: Timestamp) -> Result<(), OpenError> {
     if !options.form.has_streams() && has_several(options, now) {
         return Err(several(options.form));
     }
     Ok(())
 }
 
-fn several(form: Form) -> OpenError {
+fn several(form: ExportForm) -> OpenError {
     OpenError(format!(
         "several sessions as {} need a folder to be written to: -o FOLDER/",
         form.name()
@@ -440,7 +444,7 @@ fn several(form: Form) -> OpenError {
 }
 
 /// Refuses to overwrite a session.
-fn refuse_sessions(to: &Path, options: &Options) -> Result<(), OpenError> {
+fn refuse_sessions(to: &Path, options: &ExportOptions) -> Result<(), OpenError> {
     let same = |path: &PathBuf| {
         let whole = |path: &Path| fs::canonicalize(path).ok();
         whole(path).is_some_and(|path| whole(to) == Some(path))

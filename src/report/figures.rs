@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::parts::{self, Active, BranchFigures, LaneFigures, PartFigures};
+use super::parts::{self, ActivePathSums, BranchFigures, LaneFigures, PartFigures};
 use super::reading::{self, Reading};
 use super::spent::{CostFigures, UsageFigures};
 use super::turns::{self, OverheadFigures, TurnList};
@@ -23,7 +23,7 @@ use crate::model::tool::is_textual;
 
 /// All figures of one session.
 #[derive(Serialize)]
-pub struct Figures<'r> {
+pub struct SessionReport<'r> {
     pub(crate) schema: &'static str,
     /// The path that was opened.
     pub(crate) path: String,
@@ -207,16 +207,16 @@ pub(crate) struct PairingFigures {
 type Span = Option<(Timestamp, Timestamp)>;
 
 /// Computes all figures of a session.
-pub fn of(reading: &Reading, now: Timestamp) -> Figures<'_> {
+pub fn of(reading: &Reading, now: Timestamp) -> SessionReport<'_> {
     let transcript = &reading.transcript;
     // One pass over the entries, because those of long sessions are packed.
     let mut entries = EntryFigures::default();
     let mut blocks = BlockFigures::default();
     let mut compactions = 0;
     let mut span: Span = None;
-    let mut pairing = Pairing::of(transcript, !reading.activity(now).goes_on(now));
-    let mut active = Active::of(transcript);
-    let mut passing = transcript.passing();
+    let mut pairing = Pairing::of(transcript, !reading.activity(now).is_ongoing(now));
+    let mut active = ActivePathSums::of(transcript);
+    let mut passing = transcript.cursor();
     for id in transcript.order() {
         let Some(entry) = passing.get(*id) else {
             continue;
@@ -226,12 +226,12 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures<'_> {
         entries.count(entry);
         blocks.count(entry);
         compactions += compactions_in(entry);
-        for at in entry.times().filter(|_| !entry.is_beside()) {
+        for at in entry.times().filter(|_| !entry.is_aside()) {
             let (first, last) = span.unwrap_or((at, at));
             span = Some((first.min(at), last.max(at)));
         }
     }
-    Figures {
+    SessionReport {
         schema: "tv.stats/2",
         path: reading::shown(&reading.target.path).to_string(),
         format: reading.opened.format,
@@ -249,7 +249,7 @@ pub fn of(reading: &Reading, now: Timestamp) -> Figures<'_> {
         pairing: pairing.counts(),
         usage: (&transcript.totals().sum()).into(),
         cost: (&reading.account.cost(transcript)).into(),
-        active: active.figures(),
+        active: active.into_sums(),
         branch_list: parts::branches(transcript),
         lane_list: parts::lanes(transcript),
     }
@@ -270,7 +270,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
     };
     // A session read from a pipe has no path.
     let place = Some(&reading.opened.path).filter(|path| fs::is_file(path));
-    let place = place.and_then(|path| find::named(path, reading.opened.format));
+    let place = place.and_then(|path| find::name_of_file(path, reading.opened.format));
     let (place_id, place_agent) = place.unzip();
     SessionFigures {
         id: id.or_else(of_target).or_else(|| string(place_id.as_ref())),
@@ -283,7 +283,7 @@ fn session(reading: &Reading, span: Span, now: Timestamp) -> SessionFigures {
         state: activity.word(),
         waiting_for: activity.wish().map(Wish::word),
         agents_at_work: activity.agents(),
-        running: background::running(transcript, &activity),
+        running: background::count_running(transcript, &activity),
         facts: meta
             .facts
             .iter()

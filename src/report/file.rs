@@ -9,12 +9,12 @@ use similar::DiffOp;
 
 use super::diff::Named;
 use super::history::{Texts, steps};
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Reading, on_one_line};
 use crate::analysis::derived::Memo;
 use crate::analysis::files::steps::Step;
 use crate::analysis::files::version::{FileLine, Run, Version};
-use crate::analysis::files::{File, Files, Op, Use, paths};
+use crate::analysis::files::{FileUses, Files, Op, Use, paths};
 use crate::ingest::OpenError;
 use crate::model::body::Key;
 use crate::model::change;
@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 /// Writes the file.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &Options, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (target, key) = options.at.clone()?;
     let mut reading = reading::read(&target, false)?;
     let last = key
@@ -71,12 +71,12 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         write_parts(&version, &mut put)?;
     }
     let said = based_on(&done, &version);
-    Ok(Outcome::Saying(
+    Ok(ReportOutcome::Saying(
         said,
         Box::new(if version.is_whole() {
-            Outcome::Complete
+            ReportOutcome::Complete
         } else {
-            Outcome::Found
+            ReportOutcome::Found
         }),
     ))
 }
@@ -128,7 +128,7 @@ impl LastUse {
 }
 
 /// The file that a path names: as the session has it, absolute, or by its end if that is enough.
-fn named(reading: &Reading, files: &Files, path: &str) -> Result<(Text, File), OpenError> {
+fn named(reading: &Reading, files: &Files, path: &str) -> Result<(Text, FileUses), OpenError> {
     let root = reading.transcript.meta().root.as_deref();
     let normal = paths::normal(path, root);
     let is_below = |known: &&Text| {
@@ -245,11 +245,11 @@ fn based_on(done: &[(Use, Step)], version: &Version) -> String {
 }
 
 /// Writes what a session changed: of each file from what was known of it first to what was last.
-pub fn write_changes(session: &Named, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write_changes(session: &Named, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (target, _) = session.clone()?;
     let mut reading = reading::read(&target, false)?;
     let files = Memo::<Files>::of(&reading.transcript);
-    let mut changed: Vec<(&Text, &File)> = files
+    let mut changed: Vec<(&Text, &FileUses)> = files
         .all()
         .filter(|(_, file)| {
             let is_change = |used: &Use| matches!(used.op, Op::Edit | Op::Write);
@@ -300,7 +300,7 @@ pub fn write_changes(session: &Named, out: &mut dyn Write) -> Result<Outcome, Re
             hunks.concat()
         )?;
     }
-    let outcome = Outcome::of(reading.failure().into_iter().collect());
+    let outcome = ReportOutcome::of(reading.failure().into_iter().collect());
     if in_part.is_empty() {
         return Ok(outcome);
     }
@@ -310,7 +310,7 @@ pub fn write_changes(session: &Named, out: &mut dyn Write) -> Result<Outcome, Re
         count(all, "file"),
         in_part.join(", ")
     );
-    Ok(Outcome::Saying(said, Box::new(outcome)))
+    Ok(ReportOutcome::Saying(said, Box::new(outcome)))
 }
 
 /// The hunks of a unified diff of a run of lines; `None` if nothing differs.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use signal_hook::consts::SIGINT;
 
-use super::outcome::{Outcome, ReportError};
-use super::printer::{Options, Printer};
+use super::outcome::{ReportError, ReportOutcome};
+use super::printer::{PrintOptions, Printer};
 use super::reading::{Reading, Taken};
 use crate::analysis::calls::lookup::Lookup;
 use crate::ingest::{self, Target, WatchMode};
@@ -50,20 +50,20 @@ pub(super) fn followed<T>(
 
 /// Writes the entries that exist, then those that are appended.
 pub fn write(
-    options: &Options,
+    options: &PrintOptions,
     target: &Target,
     mode: WatchMode,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let work = |feed: &Receiver<Feed>, stop: &AtomicBool, reading: &mut Reading| {
         write_feed(Printer::new(options, now), feed, stop, reading, out)
     };
     let (printer, was_interrupted, reading) = followed(target, mode, work)?;
     let outcome = if was_interrupted {
-        Outcome::Interrupted
+        ReportOutcome::Interrupted
     } else {
-        Outcome::of(reading.failure().into_iter().collect())
+        ReportOutcome::of(reading.failure().into_iter().collect())
     };
     printer?;
     Ok(outcome)
@@ -86,9 +86,9 @@ fn write_feed<'o>(
                 if let Taken::Replaced(Replaced {
                     before: Some(before),
                     ..
-                }) = reading.keep_up(message)
+                }) = reading.apply_and_pack(message)
                 {
-                    printer.look_up(&Lookup {
+                    printer.remap(&Lookup {
                         before: &before,
                         now: &reading.transcript,
                     });
@@ -102,11 +102,11 @@ fn write_feed<'o>(
             }
         };
         if is_known_whole && feed.is_empty() {
-            reading.settle();
+            reading.update_derived();
             write_complete(&mut printer, is_quiet, reading, out)?;
         }
     }
-    reading.settle();
+    reading.update_derived();
     for id in reading.transcript.order().to_vec() {
         printer.print(id, reading, out)?;
     }
@@ -121,7 +121,7 @@ fn write_complete(
     reading: &mut Reading,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    printer.colour_again();
+    printer.reset_colour_budget();
     let order = reading.transcript.order();
     let new = order
         .iter()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Reading};
 use crate::analysis::calls::pairing;
 use crate::ingest::defined::{self, FormatInfo};
@@ -25,7 +25,7 @@ const FIELDS: usize = 30;
 
 /// Options of `tv formats`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Options {
+pub enum FormatsOptions {
     /// List all formats.
     List(Environment),
     /// Check a definition and read samples with it.
@@ -42,19 +42,19 @@ pub enum Options {
 }
 
 /// Runs the chosen command.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &FormatsOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     match options {
-        Options::List(environment) => list(environment, out)?,
-        Options::Check {
+        FormatsOptions::List(environment) => list(environment, out)?,
+        FormatsOptions::Check {
             definition: Err(mistakes),
             ..
         } => {
             for mistake in mistakes {
                 writeln!(out, "{}", Text::clean(mistake))?;
             }
-            return Ok(Outcome::Found);
+            return Ok(ReportOutcome::Found);
         }
-        Options::Check {
+        FormatsOptions::Check {
             definition: Ok((name, remarks)),
             samples,
             folder,
@@ -69,13 +69,13 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
             }
             return Ok(outcome);
         }
-        Options::Show(text) => write!(out, "{text}")?,
+        FormatsOptions::Show(text) => write!(out, "{text}")?,
     }
-    Ok(Outcome::Complete)
+    Ok(ReportOutcome::Complete)
 }
 
 fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
-    let formats = defined::known(environment);
+    let formats = defined::format_infos(environment);
     let width = formats
         .iter()
         .map(|known| known.name.len())
@@ -102,8 +102,8 @@ fn list(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
             Some(file) => format!(" (by {})", environment.shortened(file)),
             None => String::new(),
         };
-        let added =
-            defined::added_by(name).map(|file| format!(" (with {})", environment.shortened(file)));
+        let added = defined::overlay_files(name)
+            .map(|file| format!(" (with {})", environment.shortened(file)));
         let line = format!(
             "{name:<width$} {found:>6}  {agent}{own}{}",
             added.collect::<String>()
@@ -120,7 +120,7 @@ fn check(
     (name, remarks): (&str, &[String]),
     samples: &[Target],
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let mut failures: Vec<OpenError> = Vec::new();
     let mut readings = Vec::new();
     for sample in samples {
@@ -145,7 +145,7 @@ fn check(
         writeln!(out, "{}", Text::clean(remark))?;
     }
     if readings.is_empty() {
-        return Ok(Outcome::of(failures));
+        return Ok(ReportOutcome::of(failures));
     }
     let rules = defined::rules(name);
     if !rules.is_empty() {
@@ -170,9 +170,9 @@ fn check(
         sample(reading, coverage, &tested, out)?;
     }
     Ok(if failures.is_empty() && is_odd {
-        Outcome::Found
+        ReportOutcome::Found
     } else {
-        Outcome::of(failures)
+        ReportOutcome::of(failures)
     })
 }
 
@@ -181,16 +181,16 @@ fn is_odd(reading: &Reading) -> bool {
     let tally = reading.transcript.tally();
     !tally.unknown.is_empty()
         || tally.faulty > 0
-        || is_apart(&pairing::count(&reading.transcript, true))
+        || is_unpaired(&pairing::count(&reading.transcript, true))
 }
 
-fn is_apart(counts: &pairing::PairingCounts) -> bool {
+fn is_unpaired(counts: &pairing::PairingCounts) -> bool {
     counts.calls > 0 && counts.results > 0 && counts.paired == 0
 }
 
 /// Describes the work in the background of calls whose results only acknowledge the start.
 fn background(transcript: &Transcript, out: &mut dyn Write) -> io::Result<()> {
-    let works: Vec<&Work> = (transcript.works())
+    let works: Vec<&Work> = (transcript.calls_with_work())
         .filter_map(|(_, call)| call.state.work())
         .collect();
     if !works.is_empty() {
@@ -206,7 +206,7 @@ fn background(transcript: &Transcript, out: &mut dyn Write) -> io::Result<()> {
             figures::count(polls as u64, "time")
         )?;
     }
-    match transcript.ends_of_nothing() {
+    match transcript.orphaned_ends() {
         0 => Ok(()),
         ends => writeln!(
             out,
@@ -242,7 +242,7 @@ fn sample(
         "  {} calls, {} with their results",
         counts.calls, counts.paired
     )?;
-    if is_apart(&counts) {
+    if is_unpaired(&counts) {
         writeln!(
             out,
             "  no result names a call that is there: `call` and `result` of the definition give other ids"

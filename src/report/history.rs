@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::reading::{Contents, Reading};
 use crate::analysis::files::steps::{Step, step_of};
-use crate::analysis::files::{File, Op, Use};
+use crate::analysis::files::{FileUses, Op, Use};
 use crate::ingest::Pager;
 use crate::model::record::Origin;
 use crate::model::text::Text;
@@ -34,7 +34,7 @@ pub(crate) enum Texts {
 /// What the calls did to a file, each with its use. Calls that failed did nothing.
 pub(crate) fn steps(
     reading: &mut Reading,
-    (path, file): (&str, &File),
+    (path, file): (&str, &FileUses),
     texts: Texts,
 ) -> Vec<(Use, Step)> {
     let mut pager = reading.pager.take();
@@ -52,7 +52,7 @@ pub(crate) fn steps(
         else {
             continue;
         };
-        let block = Contents::of(pager.as_mut()).whole(block);
+        let block = Contents::of(pager.as_mut()).with_bodies(block);
         let Some(call) = block.call() else { continue };
         let Some(mut step) = step_of(call, path, (used.op, used.by_shell)) else {
             continue;

@@ -48,9 +48,9 @@ mod tests {
     use serde::ser::{Serialize, SerializeSeq, Serializer};
 
     /// Counts itself when it is serialized.
-    struct Counted<'c>(&'c Cell<usize>);
+    struct CountedWriter<'c>(&'c Cell<usize>);
 
-    impl Write for Counted<'_> {
+    impl Write for CountedWriter<'_> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.set(self.0.get() + bytes.len());
             Ok(bytes.len())
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_line_is_never_in_memory_as_a_whole() {
         let written = Cell::new(0);
-        super::write_line(&mut Counted(&written), &Texts(&written)).unwrap();
+        super::write_line(&mut CountedWriter(&written), &Texts(&written)).unwrap();
         assert_eq!(written.get(), 100 * 1_003 + 2);
     }
 

@@ -10,17 +10,17 @@ use ratatui::text::Span;
 use serde::Serialize;
 
 use super::json;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::shown;
 use super::rows::Paper;
 use crate::analysis::expression::When;
 use crate::analysis::phrases;
 use crate::ingest;
-use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::find::{self, DiscoveryQuery, Environment};
 use crate::listing::sort::Value;
 use crate::listing::table::{Column, Table, cell};
 use crate::model::figures;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -32,9 +32,9 @@ const GAP: usize = 2;
 
 /// Options of `tv list`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ListOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// Whether to write how a session is opened.
     pub hint: bool,
     /// Only sessions that were last written to at or after this time.
@@ -53,7 +53,7 @@ pub struct Options {
 
 /// A session as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct SessionJson<'a> {
     schema: &'static str,
     path: String,
     session: Option<&'a str>,
@@ -74,10 +74,10 @@ struct Line<'a> {
 
 /// Writes the sessions that are found.
 pub fn write(
-    options: &Options,
+    options: &ListOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let mut failures = Vec::new();
     let mut has_unread = false;
     let table = FoundTable::new(options, now);
@@ -124,23 +124,23 @@ pub fn write(
     }
     if options.strict && has_unread && failures.is_empty() {
         // The row of an unreadable session has the error.
-        return Ok(Outcome::Failed(Vec::new()));
+        return Ok(ReportOutcome::Failed(Vec::new()));
     }
-    Ok(Outcome::of(failures))
+    Ok(ReportOutcome::of(failures))
 }
 
 /// Whether a session was last written to before a time. False if its time is unknown.
-fn is_before(found: &Found, then: Option<Timestamp>) -> bool {
+fn is_before(found: &FoundSession, then: Option<Timestamp>) -> bool {
     found.modified.zip(then).is_some_and(|(at, then)| at < then)
 }
 
-fn write_json(found: &Found, out: &mut dyn Write) -> Result<(), ReportError> {
+fn write_json(found: &FoundSession, out: &mut dyn Write) -> Result<(), ReportError> {
     let is_session = found.unreadable.is_none();
     let agent = found.agent.as_deref().filter(|_| is_session);
     let of_place =
         Some(found.format).filter(|format| !is_session && ingest::names_an_agent(format));
     let modified = found.modified.filter(|_| is_session);
-    let line = Line {
+    let line = SessionJson {
         schema: "tv.list/1",
         path: found.path.to_string_lossy().into_owned(),
         session: found.session.as_deref(),
@@ -168,22 +168,22 @@ struct FoundTable<'a> {
     paper: Paper,
     now: Timestamp,
     theme: Theme,
-    sessions: Table<FoundRow>,
-    faults: Table<FoundRow>,
+    sessions: Table<ListRow>,
+    faults: Table<ListRow>,
 }
 
 /// A session with its age and its folder as text.
-struct FoundRow {
-    found: Found,
+struct ListRow {
+    found: FoundSession,
     age: String,
     folder: String,
 }
 
-type FoundColumn = Column<FoundRow>;
+type FoundColumn = Column<ListRow>;
 
 impl<'a> FoundTable<'a> {
     /// Narrow pages have fewer columns. The id stays longest, because it opens the session.
-    fn new(options: &'a Options, now: Timestamp) -> Self {
+    fn new(options: &'a ListOptions, now: Timestamp) -> Self {
         let width = usize::from(options.paper.width);
         let [format, id, cwd, model] = match width {
             0..60 => [0, 8, 0, 0],
@@ -242,7 +242,7 @@ impl<'a> FoundTable<'a> {
         }
     }
 
-    fn line(&self, found: Found) -> String {
+    fn line(&self, found: FoundSession) -> String {
         let is_fault = found.fault().is_some();
         let is_live = found.live == Some(true) && !is_fault;
         let sign = match (is_live, self.paper.ascii) {
@@ -257,7 +257,7 @@ impl<'a> FoundTable<'a> {
             project.map(|folder| folder.as_str().as_ref())
         };
         let folder = folder.map(|folder| self.environment.shortened(folder));
-        let row = FoundRow {
+        let row = ListRow {
             age: found
                 .modified
                 .map(|at| figures::age(self.now.since(at)))

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use ratatui::text::Line;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Folders, Reading, SessionFields};
 use super::rows::Paper;
 use super::{json, show};
@@ -44,7 +44,7 @@ pub enum ListKind {
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ListingForm {
     /// A table.
     Text,
     /// Comma-separated values.
@@ -53,7 +53,7 @@ pub enum Form {
     Json,
 }
 
-impl Form {
+impl ListingForm {
     /// The form for the options `--json` and `--csv`.
     pub(crate) fn of(json: bool, csv: bool) -> Self {
         match (json, csv) {
@@ -66,7 +66,7 @@ impl Form {
 
 /// Options of `tv tools` and `tv files`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ListingOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
@@ -74,17 +74,17 @@ pub struct Options {
     /// The kind of list.
     pub kind: ListKind,
     /// Output format.
-    pub form: Form,
+    pub form: ListingForm,
     /// Width and colours.
     pub paper: Paper,
 }
 
 /// Writes the list of every session that can be opened.
 pub fn write(
-    options: &Options,
+    options: &ListingOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let mut out = ListWriter {
         options,
         begun: 0,
@@ -99,7 +99,7 @@ pub fn write(
             match options.kind {
                 ListKind::Files => {
                     let files = Memo::<Files>::of(transcript);
-                    let carried = carried(transcript);
+                    let carried = carrying_costs(transcript);
                     let list = FileList::of(transcript, &files, &carried);
                     out.write(&reading, &list, keys(&files), MOST_CHANGED)?;
                 }
@@ -108,7 +108,7 @@ pub fn write(
                     let names = calls.tools.iter().map(|(name, _)| name.clone());
                     out.write(
                         &reading,
-                        &ToolList::of(&calls.tools, &carried(transcript)),
+                        &ToolList::of(&calls.tools, &carrying_costs(transcript)),
                         names.collect(),
                         LONGEST,
                     )?;
@@ -118,10 +118,10 @@ pub fn write(
                     let scene = CallScene {
                         transcript,
                         calls: &calls,
-                        carried: &carried(transcript),
+                        carried: &carrying_costs(transcript),
                         findings: &Findings::of(transcript),
                         awaited: Awaited::of(transcript),
-                        is_at_work: reading.activity(now).goes_on(now),
+                        is_at_work: reading.activity(now).is_ongoing(now),
                         now,
                     };
                     out.write(&reading, &CallList(scene), calls.all().collect(), IN_ORDER)?;
@@ -130,12 +130,12 @@ pub fn write(
             Ok(())
         },
     )?;
-    Ok(options.folders.outcome(missed, Outcome::Complete))
+    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
 }
 
 /// What the results of a session cost to carry.
-pub(crate) fn carried(transcript: &Transcript) -> Carried {
-    Memo::<Carried>::once(transcript, &Memo::<Windows>::of(transcript))
+pub(crate) fn carrying_costs(transcript: &Transcript) -> Carried {
+    Memo::<Carried>::compute(transcript, &Memo::<Windows>::of(transcript))
 }
 
 impl ListKind {
@@ -158,7 +158,7 @@ impl ListKind {
 
 /// Writes listings, one after the other.
 struct ListWriter<'a> {
-    options: &'a Options,
+    options: &'a ListingOptions,
     /// Number of listings begun.
     begun: usize,
     out: &'a mut dyn Write,
@@ -176,17 +176,18 @@ impl ListWriter<'_> {
         let session = reading.fields();
         self.begun += 1;
         match self.options.form {
-            Form::Text => self.write_text(listing, &keys, sort, &session),
-            Form::Csv => self.write_csv(listing, &keys, &session),
-            Form::Json => keys
-                .iter()
-                .filter_map(|key| listing.row(key))
-                .try_for_each(|row| {
-                    let schema = Value::text(Some(self.options.kind.schema()));
-                    let fields = [("schema", schema)].into_iter();
-                    let fields = fields.chain(session.values()).chain(values(listing, &row));
-                    json::write_line(self.out, &Object(fields.collect()))
-                }),
+            ListingForm::Text => self.write_text(listing, &keys, sort, &session),
+            ListingForm::Csv => self.write_csv(listing, &keys, &session),
+            ListingForm::Json => {
+                keys.iter()
+                    .filter_map(|key| listing.row(key))
+                    .try_for_each(|row| {
+                        let schema = Value::text(Some(self.options.kind.schema()));
+                        let fields = [("schema", schema)].into_iter();
+                        let fields = fields.chain(session.values()).chain(values(listing, &row));
+                        json::write_line(self.out, &Object(fields.collect()))
+                    })
+            }
         }
         .map_err(ReportError::from)
     }
@@ -198,7 +199,7 @@ impl ListWriter<'_> {
         sort: Sort,
         session: &SessionFields,
     ) -> io::Result<()> {
-        let Options { kind, paper, .. } = self.options;
+        let ListingOptions { kind, paper, .. } = self.options;
         let theme = paper.theme();
         if self.begun > 1 {
             writeln!(self.out)?;
@@ -287,16 +288,16 @@ impl Serialize for Object {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (name, value) in &self.0 {
-            map.serialize_entry(name, &Json(value))?;
+            map.serialize_entry(name, &ValueJson(value))?;
         }
         map.end()
     }
 }
 
 /// A value as JSON.
-struct Json<'a>(&'a Value);
+struct ValueJson<'a>(&'a Value);
 
-impl Serialize for Json<'_> {
+impl Serialize for ValueJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::None => serializer.serialize_none(),
@@ -306,7 +307,7 @@ impl Serialize for Json<'_> {
             Value::Time(at) => at.to_rfc3339().serialize(serializer),
             Value::Text(text) => text.serialize(serializer),
             Value::Texts(texts) => texts.serialize(serializer),
-            Value::Ranked(_, value) => Json(value).serialize(serializer),
+            Value::Ranked(_, value) => ValueJson(value).serialize(serializer),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::rows::Paper;
 use crate::render::code::Colours;
-use crate::render::manual::{self, PAGES, Page};
+use crate::render::manual::{self, ManualPage, PAGES};
 use crate::render::row::{Look, Row};
 use crate::render::theme::Theme;
 
@@ -14,15 +14,15 @@ pub(crate) const PLAIN_WIDTH: u16 = 80;
 
 /// Options of `tv help`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ManualOptions {
     /// The page; `None` lists the topics.
-    pub(crate) page: Option<&'static Page>,
+    pub(crate) page: Option<&'static ManualPage>,
     /// Width and colours.
     pub paper: Paper,
 }
 
 /// Writes the page, or the list of pages.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &ManualOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let written = match options.page {
         Some(page) => rows(page, options.paper)
             .iter()
@@ -30,12 +30,12 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         None => list(out),
     };
     written.map_err(ReportError::Write)?;
-    Ok(Outcome::Complete)
+    Ok(ReportOutcome::Complete)
 }
 
-fn rows(page: &Page, paper: Paper) -> Vec<Row> {
+fn rows(page: &ManualPage, paper: Paper) -> Vec<Row> {
     let (theme, colours) = if paper.colour {
-        (Theme::dark(), Colours::now())
+        (Theme::dark(), Colours::immediate())
     } else {
         (Theme::mono(), Colours::never())
     };

@@ -4,11 +4,11 @@ use std::{fmt, io};
 
 use crate::ingest::OpenError;
 use crate::model::figures::count;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 
 /// How a report ended. Write errors are a [`ReportError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReportOutcome {
     /// Everything was reported.
     Complete,
     /// Everything was reported, and problems were found.
@@ -25,7 +25,7 @@ pub enum Outcome {
     Saying(String, Box<Self>),
 }
 
-impl Outcome {
+impl ReportOutcome {
     /// `Complete` if there are no failures, else `Failed`.
     pub(crate) fn of(failures: Vec<OpenError>) -> Self {
         if failures.is_empty() {
@@ -60,7 +60,7 @@ pub(crate) struct Missed {
     /// Sessions that were named by the user.
     pub(crate) refused: Vec<OpenError>,
     /// Sessions that were found in a search.
-    pub(crate) unreadable: Vec<Found>,
+    pub(crate) unreadable: Vec<FoundSession>,
 }
 
 impl Missed {

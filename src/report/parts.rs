@@ -95,16 +95,16 @@ struct PartSum {
 }
 
 /// Sums of the main lane without abandoned branches, entry by entry.
-pub(crate) struct Active<'t> {
-    beside: Beside<'t>,
+pub(crate) struct ActivePathSums<'t> {
+    beside: AsideRequests<'t>,
     part: PartSum,
 }
 
-impl<'t> Active<'t> {
+impl<'t> ActivePathSums<'t> {
     /// Starts with nothing counted.
     pub(crate) fn of(transcript: &'t Transcript) -> Self {
         Self {
-            beside: Beside::of(transcript),
+            beside: AsideRequests::of(transcript),
             part: PartSum::default(),
         }
     }
@@ -117,8 +117,7 @@ impl<'t> Active<'t> {
         }
     }
 
-    /// Returns the sums.
-    pub(crate) fn figures(self) -> PartFigures {
+    pub(crate) fn into_sums(self) -> PartFigures {
         let (mut part, transcript) = (self.part, self.beside.transcript);
         // What a run counts beyond its requests belongs to no branch or lane, so it counts only if
         // there is a single one.
@@ -131,7 +130,7 @@ impl<'t> Active<'t> {
 
 /// The branches by number.
 pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
-    let beside = Beside::of(transcript);
+    let beside = AsideRequests::of(transcript);
     let mut started: HashMap<usize, PartSum> = HashMap::new();
     for lane in transcript.lanes() {
         if let Some(branch) = branch_of(lane, transcript) {
@@ -156,12 +155,12 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
         BranchFigures {
             number: branch.number,
             why: branch.why.word(),
-            reason: phrases::why(branch.why),
+            reason: phrases::abandoned_reason(branch.why),
             active: branch.is_active,
             parent: branch.parent,
             point: branch.point.and_then(key),
             root: branch.entries.first().copied().and_then(key),
-            left: transcript.left_at(branch).map(Timestamp::to_rfc3339),
+            left: transcript.abandoned_at(branch).map(Timestamp::to_rfc3339),
             own,
             total: PartFigures::from(&part),
         }
@@ -171,7 +170,7 @@ pub(crate) fn branches(transcript: &Transcript) -> Vec<BranchFigures> {
 
 /// The sub-agents in the order of their first entries.
 pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
-    let beside = Beside::of(transcript);
+    let beside = AsideRequests::of(transcript);
     let parts: BTreeMap<&Name, PartSum> = transcript
         .lanes()
         .iter()
@@ -194,7 +193,7 @@ pub(crate) fn lanes(transcript: &Transcript) -> Vec<LaneFigures> {
             lane.entries
                 .iter()
                 .filter_map(|id| transcript.get(*id))
-                .filter(|entry| !entry.is_beside())
+                .filter(|entry| !entry.is_aside())
         };
         LaneFigures {
             name: lane.name.to_string(),
@@ -226,12 +225,12 @@ fn branch_of<'a>(lane: &LaneFacts, transcript: &'a Transcript) -> Option<&'a Bra
 }
 
 /// A session with the requests made on behalf of its entries, such as an advisor's.
-struct Beside<'t> {
+struct AsideRequests<'t> {
     transcript: &'t Transcript,
     requests: HashMap<EntryId, Vec<&'t Aside>>,
 }
 
-impl<'t> Beside<'t> {
+impl<'t> AsideRequests<'t> {
     fn of(transcript: &'t Transcript) -> Self {
         let mut requests: HashMap<EntryId, Vec<&Aside>> = HashMap::new();
         for (_, aside) in transcript
@@ -240,7 +239,7 @@ impl<'t> Beside<'t> {
         {
             if let Some(of) = aside
                 .after
-                .and_then(|after| spoken_before(transcript, after))
+                .and_then(|after| last_message_before(transcript, after))
             {
                 requests.entry(of).or_default().push(aside);
             }
@@ -253,17 +252,21 @@ impl<'t> Beside<'t> {
 }
 
 /// The entry itself, or the last entry before it that is part of the conversation.
-fn spoken_before(transcript: &Transcript, id: EntryId) -> Option<EntryId> {
+fn last_message_before(transcript: &Transcript, id: EntryId) -> Option<EntryId> {
     let before = transcript.order().get(..=transcript.place_of(id)?)?;
     transcript
-        .last_such(before, |entry| !entry.is_beside())
+        .last_such(before, |entry| !entry.is_aside())
         .and_then(|place| before.get(place))
         .copied()
 }
 
 impl PartSum {
-    fn count_all<'a>(&mut self, ids: impl IntoIterator<Item = &'a EntryId>, beside: &Beside<'_>) {
-        let mut passing = beside.transcript.passing();
+    fn count_all<'a>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'a EntryId>,
+        beside: &AsideRequests<'_>,
+    ) {
+        let mut passing = beside.transcript.cursor();
         for id in ids {
             if let Some(entry) = passing.get(*id) {
                 self.count_with(*id, entry, beside);
@@ -271,7 +274,7 @@ impl PartSum {
         }
     }
 
-    fn count_with(&mut self, id: EntryId, entry: &Entry, beside: &Beside<'_>) {
+    fn count_with(&mut self, id: EntryId, entry: &Entry, beside: &AsideRequests<'_>) {
         for request in beside.requests.get(&id).into_iter().flatten() {
             self.totals.add(&request.usage, request.model.as_ref());
         }
@@ -295,7 +298,7 @@ impl PartSum {
         self.turns += other.turns;
         self.calls += other.calls;
         self.failed += other.failed;
-        self.totals.join(&other.totals);
+        self.totals.merge(&other.totals);
     }
 }
 

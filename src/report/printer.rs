@@ -36,7 +36,7 @@ use crate::render::wrap;
 
 /// Options of `tv show`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct PrintOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// Whether they are read as one session.
@@ -52,12 +52,12 @@ pub struct Options {
     /// How changes are detected; `None` stops at the end of the session.
     pub follow: Option<WatchMode>,
     /// The branches to show.
-    pub branch: Choice,
+    pub branch: BranchChoice,
 }
 
 /// The branches of a session that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum BranchChoice {
     /// All branches in file order; abandoned ones are dimmed.
     #[default]
     All,
@@ -69,7 +69,7 @@ pub enum Choice {
 
 /// Writes entries, each once.
 pub(crate) struct Printer<'a> {
-    options: &'a Options,
+    options: &'a PrintOptions,
     now: fn() -> Timestamp,
     theme: Theme,
     colours: Colours,
@@ -84,9 +84,9 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub(crate) fn new(options: &'a Options, now: fn() -> Timestamp) -> Self {
+    pub(crate) fn new(options: &'a PrintOptions, now: fn() -> Timestamp) -> Self {
         let (theme, colours) = if options.paper.colour {
-            (Theme::dark(), Colours::now())
+            (Theme::dark(), Colours::immediate())
         } else {
             (Theme::mono(), Colours::never())
         };
@@ -134,8 +134,8 @@ impl<'a> Printer<'a> {
     }
 
     /// Renews the budget of highlighting for entries that are appended.
-    pub(crate) fn colour_again(&self) {
-        self.colours.go_on();
+    pub(crate) fn reset_colour_budget(&self) {
+        self.colours.reset_budget();
     }
 
     fn is_chosen(&self, id: EntryId) -> bool {
@@ -145,7 +145,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Maps the state to the ids of another transcript of the session.
-    pub(crate) fn look_up(&mut self, lookup: &Lookup<'_>) {
+    pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.printed = lookup.entries(&self.printed);
         self.turns.clear();
     }
@@ -189,7 +189,7 @@ impl<'a> Printer<'a> {
 
     /// Writes the entries that no call leads to, at level 4 and above, so that nothing stays
     /// hidden.
-    pub(crate) fn print_left_over(
+    pub(crate) fn print_unreached(
         &mut self,
         reading: &mut Reading,
         out: &mut dyn Write,
@@ -274,7 +274,7 @@ impl<'a> Printer<'a> {
     fn is_over(&self, entry: &Entry, reading: &Reading) -> bool {
         let has_work = entry.calls().any(|call| call.state.work().is_some());
         let now = (self.now)();
-        !((has_work || entry.marks.reports) && reading.activity(now).goes_on(now))
+        !((has_work || entry.marks.reports) && reading.activity(now).is_ongoing(now))
     }
 
     fn print_text(
@@ -370,7 +370,7 @@ impl<'a> Printer<'a> {
             .unwrap_or_default();
         let own = entry.blocks.iter_mut().skip(blocks.start);
         for (own, known) in own.zip(within) {
-            if let Cow::Owned(whole) = contents.whole(known) {
+            if let Cow::Owned(whole) = contents.with_bodies(known) {
                 *own = whole;
             }
         }
@@ -386,7 +386,7 @@ impl<'a> Printer<'a> {
         }
         let earlier = plans::earlier(transcript, id, blocks.clone()).into_iter();
         let earlier: Vec<(usize, Body)> = earlier
-            .map(|(block, _, input)| (block, contents.whole_body(input)))
+            .map(|(block, _, input)| (block, contents.with_content(input)))
             .collect();
         let earlier: Vec<(usize, &Body)> = earlier
             .iter()
@@ -399,7 +399,7 @@ impl<'a> Printer<'a> {
             .flatten()
             .filter_map(|id| transcript.get(*id))
             .collect();
-        let spent = spent(known, self.options.paper.ascii);
+        let spent = tokens_and_cost(known, self.options.paper.ascii);
         let ends = lifecycle::reports(transcript, known, portioned.is_over);
         let root = transcript.meta().root.as_deref();
         let ends: Vec<EndLine> = ends
@@ -411,11 +411,11 @@ impl<'a> Printer<'a> {
             details: &details,
             plans: &earlier,
             turn: portioned.turn.as_deref(),
-            spent: spent.as_deref(),
+            usage: spent.as_deref(),
             dim: known.marks.copy
                 || (self.chosen.is_none() && transcript.branches().of(id).is_some()),
             is_awaited: portioned.is_awaited,
-            goes_on: !portioned.is_over,
+            is_running: !portioned.is_over,
             ends: &ends,
             lanes: &self.lane_lines(id, within, transcript, account),
             depth,
@@ -540,17 +540,18 @@ fn end_of_portion(entry: &Entry, first: usize, level: Level) -> usize {
 }
 
 /// Cost and tokens of an answer as text.
-fn spent(entry: &Entry, ascii: bool) -> Option<String> {
+fn tokens_and_cost(entry: &Entry, ascii: bool) -> Option<String> {
     let usage = entry
         .usage
         .as_deref()
         .filter(|_| entry.role == Role::Assistant)?;
-    Some(phrases::spent(usage, entry.model.as_ref(), ascii)).filter(|facts| !facts.is_empty())
+    Some(phrases::tokens_and_cost(usage, entry.model.as_ref(), ascii))
+        .filter(|facts| !facts.is_empty())
 }
 
 /// Inserts the line of a branch above its first entry.
 fn insert_branch_line(rows: &mut Vec<Row>, id: EntryId, transcript: &Transcript, look: &Look<'_>) {
-    let Some(branch) = transcript.branches().headed_by(id) else {
+    let Some(branch) = transcript.branches().beginning_at(id) else {
         return;
     };
     let gaps = rows

@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossbeam_channel::bounded;
 use serde::Serialize;
 
-use super::outcome::{Missed, Outcome, ReportError};
+use super::outcome::{Missed, ReportError, ReportOutcome};
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
-use crate::ingest::find::{self, Environment, Search};
+use crate::ingest::find::{self, DiscoveryQuery, Environment};
 use crate::ingest::fs;
 use crate::ingest::{
-    self, FormatVerdict, OpenError, Pager, Session, SessionHead, Target, WatchMode,
+    self, FormatVerdict, OpenError, Pager, SessionHead, SessionSource, Target, WatchMode,
 };
 use crate::model::body::{Body, Held, Image, Key};
 use crate::model::coverage::Coverage;
-use crate::model::edit::{Batch, Feed, Opened, Stage};
+use crate::model::edit::{Batch, Feed, OpenedSession, Stage};
 use crate::model::entry::details::{BlockRecord, Details, records_below};
 use crate::model::entry::{Block, Entry, EntryId};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -42,7 +42,7 @@ pub struct Reading {
     /// The requested session.
     pub(crate) target: Target,
     /// The detected format.
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenedSession,
     /// Storage shape of the session.
     pub(crate) shape: Shape,
     /// The verdict of every format.
@@ -72,8 +72,8 @@ pub(crate) enum Taken {
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
 pub fn read(target: &Target, stubs_only: bool) -> Result<Reading, OpenError> {
     read_as(target, |session, reading| {
-        session.read_whole(stubs_only, &mut |feed| drop(reading.take(feed)));
-        reading.settle();
+        session.read_whole(stubs_only, &mut |feed| drop(reading.apply(feed)));
+        reading.update_derived();
     })
 }
 
@@ -83,12 +83,12 @@ pub fn read_packed(target: &Target) -> Result<Reading, OpenError> {
     read_as(target, |session, reading| {
         session.read_whole(true, &mut |feed| {
             if reading.transcript.ids() < LARGE {
-                reading.take(feed);
+                reading.apply(feed);
             } else {
-                reading.keep_up(feed);
+                reading.apply_and_pack(feed);
             }
         });
-        reading.settle();
+        reading.update_derived();
     })
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading,
     let thread = session.follow(sender, WatchMode::Poll, Arc::clone(&stop), Box::new(|| {}));
     for feed in &feeds {
         let is_end = matches!(feed, Feed::CaughtUp | Feed::Fault(_));
-        reading.take(feed);
+        reading.apply(feed);
         if is_end {
             break;
         }
@@ -118,7 +118,7 @@ pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading,
     thread.thread().unpark();
     // A panic of the thread is already reported in the feed.
     let _ = thread.join();
-    reading.settle();
+    reading.update_derived();
     Ok(reading)
 }
 
@@ -131,15 +131,15 @@ pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
         target,
         ingest::open_listed(target, format)?,
         |session, reading| {
-            lacks_results = session.read_counted(&mut |feed| drop(reading.take(feed)));
+            lacks_results = session.read_counted(&mut |feed| drop(reading.apply(feed)));
         },
     )?;
-    let may_lack_agents = may_lack_agents(&reading.transcript);
+    let may_lack_agents = may_miss_agents(&reading.transcript);
     if lacks_results && (may_lack_agents || is_unsure(&reading.transcript)) {
         return read(target, true);
     }
     if may_lack_agents {
-        reading.settle();
+        reading.update_derived();
     }
     Ok(reading)
 }
@@ -157,7 +157,7 @@ fn is_unsure(transcript: &Transcript) -> bool {
 
 /// Whether calls may have started more sub-agents than are in the session. The account then
 /// determines which are lacking.
-pub(crate) fn may_lack_agents(transcript: &Transcript) -> bool {
+pub(crate) fn may_miss_agents(transcript: &Transcript) -> bool {
     let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
     let starts = blocks
         .filter_map(Block::call)
@@ -184,23 +184,23 @@ pub(crate) fn survey(target: &Target) -> Result<(Reading, Coverage), OpenError> 
     let verdicts = ingest::verdicts(target)?;
     let reading = read_as(target, |session, reading| {
         reading.verdicts = verdicts;
-        coverage = session.survey(&mut |feed| drop(reading.take(feed)));
-        reading.settle();
+        coverage = session.survey(&mut |feed| drop(reading.apply(feed)));
+        reading.update_derived();
     })?;
     Ok((reading, coverage))
 }
 
 fn read_as(
     target: &Target,
-    read: impl FnOnce(Session, &mut Reading),
+    read: impl FnOnce(SessionSource, &mut Reading),
 ) -> Result<Reading, OpenError> {
     read_session(target, ingest::open(target)?, read)
 }
 
 fn read_session(
     target: &Target,
-    session: Session,
-    read: impl FnOnce(Session, &mut Reading),
+    session: SessionSource,
+    read: impl FnOnce(SessionSource, &mut Reading),
 ) -> Result<Reading, OpenError> {
     let mut reading = Reading::of(target, &session);
     read(session, &mut reading);
@@ -248,7 +248,7 @@ impl Folders {
         if !is_folder && !is_host {
             return Ok(named);
         }
-        let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
+        let search = DiscoveryQuery::among(self.environment.clone(), [Ok(target.clone())], None);
         // The time is irrelevant, because running sessions are not queried.
         let found = find::sessions(&search, Timestamp(0))
             .flatten()
@@ -276,8 +276,8 @@ impl Folders {
                 unreadable: Vec::new(),
             };
         }
-        let search = Search::among(self.environment.clone(), [Ok(target.clone())], None);
-        let unreadable: Vec<Found> = find::unreadable(&search).collect();
+        let search = DiscoveryQuery::among(self.environment.clone(), [Ok(target.clone())], None);
+        let unreadable: Vec<FoundSession> = find::unreadable(&search).collect();
         if has_some || unreadable.is_empty() {
             return Missed {
                 refused: failures,
@@ -294,8 +294,8 @@ impl Folders {
     }
 
     /// The outcome of a report with these misses; `otherwise` if they do not count.
-    pub(super) fn outcome(&self, missed: Missed, otherwise: Outcome) -> Outcome {
-        Outcome::of_many(missed, self.strict, otherwise)
+    pub(super) fn outcome(&self, missed: Missed, otherwise: ReportOutcome) -> ReportOutcome {
+        ReportOutcome::of_many(missed, self.strict, otherwise)
     }
 }
 
@@ -396,7 +396,7 @@ impl Reading {
     }
 
     /// A session before anything is read.
-    pub(crate) fn of(target: &Target, session: &Session) -> Self {
+    pub(crate) fn of(target: &Target, session: &SessionSource) -> Self {
         Self {
             target: target.clone(),
             opened: session.opened.clone(),
@@ -414,7 +414,7 @@ impl Reading {
     /// A session made of edits, without a file.
     #[cfg(test)]
     pub(crate) fn from_batch(target: Target, batch: Batch) -> Self {
-        let opened = Opened {
+        let opened = OpenedSession {
             format: "made",
             confidence: "certain",
             reason: Text::default(),
@@ -425,7 +425,7 @@ impl Reading {
         };
         let mut transcript = Transcript::new();
         transcript.apply(batch);
-        transcript.settle();
+        transcript.update_derived();
         let account = Account::of(&transcript);
         let files = BTreeMap::new();
         Self {
@@ -444,13 +444,13 @@ impl Reading {
 
     /// Applies a message and returns its effect. The preview of a large file is skipped. Nothing is
     /// packed, because most reports pass over the entries several times.
-    pub(crate) fn take(&mut self, feed: Feed) -> Taken {
+    pub(crate) fn apply(&mut self, feed: Feed) -> Taken {
         match feed {
             Feed::Opened(opened) => self.opened = *opened,
             Feed::Batch {
                 stage: Stage::Whole,
                 batch,
-            } => return self.take_batch(*batch),
+            } => return self.apply_batch(*batch),
             Feed::File { id, path } => drop(self.files.insert(id, path)),
             Feed::Fault(what) => self.fault = Some(what),
             Feed::Batch {
@@ -466,18 +466,21 @@ impl Reading {
         Taken::Touched(Touched::default())
     }
 
-    fn take_batch(&mut self, batch: Batch) -> Taken {
+    fn apply_batch(&mut self, batch: Batch) -> Taken {
         let mode = batch.mode;
         if mode.begins() {
-            self.next = Some(Box::new((self.transcript.anew(), Differences::default())));
+            self.next = Some(Box::new((
+                self.transcript.emptied(),
+                Differences::default(),
+            )));
         }
         let Some(next) = &mut self.next else {
             let touched = self.transcript.apply(batch);
-            self.account.note(&self.transcript, &touched);
+            self.account.invalidate(&self.transcript, &touched);
             return Taken::Touched(touched);
         };
         let touched = next.0.apply(batch);
-        next.1.note(&self.transcript, &next.0, &touched);
+        next.1.compare(&self.transcript, &next.0, &touched);
         let Some(next) = self.next.take_if(|_| mode.ends()) else {
             return Taken::Touched(Touched::default());
         };
@@ -488,16 +491,16 @@ impl Reading {
 
     /// Applies a message as [`Reading::take`] does, for a session that may be followed for days:
     /// the account reads new entries while they are in memory, then they are packed.
-    pub(crate) fn keep_up(&mut self, feed: Feed) -> Taken {
-        let taken = self.take(feed);
+    pub(crate) fn apply_and_pack(&mut self, feed: Feed) -> Taken {
+        let taken = self.apply(feed);
         self.account.watch(&self.transcript, usize::MAX);
         self.transcript.tidy();
         taken
     }
 
     /// Brings turns, branches and the account up to date.
-    pub(crate) fn settle(&mut self) {
-        self.transcript.settle();
+    pub(crate) fn update_derived(&mut self) {
+        self.transcript.update_derived();
         self.account.follow(&self.transcript, usize::MAX);
     }
 
@@ -529,7 +532,7 @@ impl Reading {
     pub(crate) fn activity(&self, now: Timestamp) -> Activity {
         activity::judge(
             &self.transcript,
-            self.last_write().map(LastWrite::found),
+            self.last_write().map(LastWrite::from_file_time),
             now,
         )
     }
@@ -594,9 +597,8 @@ impl<'p> Contents<'p> {
         }
     }
 
-    /// The block with its bodies in memory.
-    pub(crate) fn whole<'b>(&mut self, block: &'b Block) -> Cow<'b, Block> {
-        if self.pager.is_none() || !block.kind.bodies().any(Body::is_away) {
+    pub(crate) fn with_bodies<'b>(&mut self, block: &'b Block) -> Cow<'b, Block> {
+        if self.pager.is_none() || !block.kind.bodies().any(Body::is_on_disk) {
             return Cow::Borrowed(block);
         }
         let mut block = block.clone();
@@ -604,8 +606,7 @@ impl<'p> Contents<'p> {
         Cow::Owned(block)
     }
 
-    /// The body with its content in memory.
-    pub(crate) fn whole_body(&mut self, body: &Body) -> Body {
+    pub(crate) fn with_content(&mut self, body: &Body) -> Body {
         let mut whole = body.clone();
         self.fill(&mut whole);
         whole
@@ -617,7 +618,7 @@ impl<'p> Contents<'p> {
     }
 
     fn fill(&mut self, body: &mut Body) {
-        if body.is_away()
+        if body.is_on_disk()
             && let Some(held) = self.record(body.from).get(usize::from(body.slot))
         {
             body.held = held.clone();

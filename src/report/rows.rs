@@ -47,7 +47,7 @@ impl Paper {
 
     /// The row as a line without a line break.
     pub(crate) fn line(self, row: &Row) -> String {
-        let mut line = Line::new(self.colour);
+        let mut line = DroppedLine::new(self.colour);
         line.push(gutter(row.gutter, self.glyphs()), Style::new());
         line.push(" ", Style::new());
         for span in &row.line.spans {
@@ -73,7 +73,7 @@ impl Paper {
 
     /// Spans as a line without gutter and line break.
     pub(crate) fn bare_line(self, spans: &[Span<'_>]) -> String {
-        let mut line = Line::new(self.colour);
+        let mut line = DroppedLine::new(self.colour);
         for span in spans {
             line.push(&span.content, span.style);
         }
@@ -81,13 +81,13 @@ impl Paper {
     }
 }
 
-struct Line {
+struct DroppedLine {
     text: String,
     columns: usize,
     colour: bool,
 }
 
-impl Line {
+impl DroppedLine {
     fn new(colour: bool) -> Self {
         Self {
             text: String::new(),

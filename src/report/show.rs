@@ -8,8 +8,8 @@ use rustix::fs::{self, FileType};
 use rustix::stdio;
 
 use super::follow;
-use super::outcome::{Outcome, ReportError};
-use super::printer::{Choice, Options, Printer};
+use super::outcome::{ReportError, ReportOutcome};
+use super::printer::{BranchChoice, PrintOptions, Printer};
 use super::reading::{self, Reading};
 use crate::analysis::reading::order;
 use crate::ingest::fs as files;
@@ -22,11 +22,11 @@ const HELD_BELOW: u64 = 32 << 20;
 
 /// Writes transcripts, one after the other.
 pub fn write(
-    options: &Options,
+    options: &PrintOptions,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
-    let Options {
+) -> Result<ReportOutcome, ReportError> {
+    let PrintOptions {
         targets, folders, ..
     } = options;
     if let Some(target) = targets.iter().flatten().find(|it| is_output(&it.path)) {
@@ -56,18 +56,18 @@ pub fn write(
         written += 1;
         write_session(options, now, &mut reading, out)
     })?;
-    Ok(folders.outcome(missed, Outcome::Complete))
+    Ok(folders.outcome(missed, ReportOutcome::Complete))
 }
 
 fn write_joined(
-    options: &Options,
+    options: &PrintOptions,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let targets = options.targets.iter().cloned();
     let targets = targets.collect::<Result<Vec<Target>, _>>()?;
     let Some((first, others)) = targets.split_first() else {
-        return Ok(Outcome::Complete);
+        return Ok(ReportOutcome::Complete);
     };
     let read = reading::read_as_one(first, others);
     let has_some = read.is_ok();
@@ -84,11 +84,11 @@ fn write_joined(
     for other in others {
         missed.add(options.folders.missed(other, Vec::new(), true));
     }
-    Ok(options.folders.outcome(missed, Outcome::Complete))
+    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
 }
 
 fn write_session(
-    options: &Options,
+    options: &PrintOptions,
     now: fn() -> Timestamp,
     reading: &mut Reading,
     out: &mut dyn Write,
@@ -99,7 +99,7 @@ fn write_session(
     for id in order {
         printer.print(id, reading, out)?;
     }
-    Ok(printer.print_left_over(reading, out)?)
+    Ok(printer.print_unreached(reading, out)?)
 }
 
 /// Whether a file is the standard output: reading it would never end, and nothing may be written to
@@ -115,7 +115,10 @@ fn is_output(path: &Path) -> bool {
 }
 
 /// The entries of the chosen branch with the sub-agents that they started; `None` if all are shown.
-fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId>>, ReportError> {
+fn chosen(
+    options: &PrintOptions,
+    reading: &Reading,
+) -> Result<Option<HashSet<EntryId>>, ReportError> {
     let transcript = &reading.transcript;
     let on_main = |id: &EntryId| {
         transcript
@@ -123,8 +126,8 @@ fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId
             .is_some_and(|entry| entry.lane.is_none())
     };
     let mut shown: HashSet<EntryId> = match options.branch {
-        Choice::All => return Ok(None),
-        Choice::Active => {
+        BranchChoice::All => return Ok(None),
+        BranchChoice::Active => {
             let abandoned = &transcript.branches().abandoned;
             let ids = transcript
                 .order()
@@ -132,7 +135,7 @@ fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId
                 .filter(|id| on_main(id) && !abandoned.contains(*id));
             ids.copied().collect()
         }
-        Choice::Number(number) => match transcript.seen_on(number) {
+        BranchChoice::Number(number) => match transcript.visible_on_branch(number) {
             Some(ids) => ids.into_iter().collect(),
             None => return Err(no_branch(number, reading).into()),
         },
@@ -141,7 +144,7 @@ fn chosen(options: &Options, reading: &Reading) -> Result<Option<HashSet<EntryId
         // A sub-agent of unknown origin belongs to the active path.
         let is_shown = match transcript.root_caller(lane) {
             Some(caller) => shown.contains(&caller),
-            None => options.branch == Choice::Active,
+            None => options.branch == BranchChoice::Active,
         };
         if is_shown {
             shown.extend(lane.entries.iter().copied());

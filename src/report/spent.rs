@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::Text;
-use crate::model::totals::Spent;
+use crate::model::totals::ModelUsage;
 
 /// Usage in tokens.
 #[derive(Debug, Serialize)]
@@ -43,15 +43,15 @@ pub(crate) struct CostFigures {
     pub(crate) is_partial: bool,
 }
 
-impl From<&Spent> for UsageFigures {
-    fn from(spent: &Spent) -> Self {
+impl From<&ModelUsage> for UsageFigures {
+    fn from(spent: &ModelUsage) -> Self {
         Self {
-            input: spent.input.known(),
-            output: spent.output.known(),
+            input: spent.input.value(),
+            output: spent.output.value(),
             output_is_partial: spent.partial > 0,
-            cache_read: spent.cache_read.known(),
-            cache_write: spent.cache_write.known(),
-            reasoning: spent.reasoning.known(),
+            cache_read: spent.cache_read.value(),
+            cache_write: spent.cache_write.value(),
+            reasoning: spent.reasoning.value(),
             requests: spent.requests,
         }
     }
@@ -60,12 +60,12 @@ impl From<&Spent> for UsageFigures {
 impl From<&Amount> for UsageFigures<i64> {
     fn from(amount: &Amount) -> Self {
         Self {
-            input: amount.input.known(),
-            output: amount.output.known(),
+            input: amount.input.value(),
+            output: amount.output.value(),
             output_is_partial: amount.partial > 0,
-            cache_read: amount.cache_read.known(),
-            cache_write: amount.cache_write.known(),
-            reasoning: amount.reasoning.known(),
+            cache_read: amount.cache_read.value(),
+            cache_write: amount.cache_write.value(),
+            reasoning: amount.reasoning.value(),
             requests: i64::try_from(amount.requests).unwrap_or(i64::MAX),
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::ingest::fs;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::record::Shape;
 
 /// The state of a session's files, to detect changes.
@@ -35,7 +35,11 @@ impl Stamps {
 
     /// The stamps of a session. For a session in a database the time of its row is used, because
     /// other sessions change the file.
-    pub(super) fn of_session(files: &[PathBuf], found: &Found, shape: Shape) -> Option<Self> {
+    pub(super) fn of_session(
+        files: &[PathBuf],
+        found: &FoundSession,
+        shape: Shape,
+    ) -> Option<Self> {
         if shape == Shape::Rows {
             return found.modified.map(|at| Self {
                 files: Vec::new(),
@@ -50,7 +54,7 @@ impl Stamps {
     }
 
     /// Whether nothing has changed since.
-    pub(super) fn are_current(&self, found: &Found) -> bool {
+    pub(super) fn are_current(&self, found: &FoundSession) -> bool {
         match self.row {
             Some(row) => found.modified.is_some_and(|at| at.0 == row),
             None => {

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use ratatui::text::Span;
 
-use super::figures::{self, Figures, RecordFigures};
+use super::figures::{self, RecordFigures, SessionReport};
 use super::json;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::parts::{BranchFigures, LaneFigures, PartFigures};
 use super::reading::{self, Folders};
 use super::spent::{CostFigures, UsageFigures};
@@ -23,7 +23,7 @@ const LABEL: usize = 40;
 
 /// Options of `tv stats`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct StatsOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
@@ -34,10 +34,10 @@ pub struct Options {
 
 /// Writes the figures of every session that can be opened.
 pub fn write(
-    options: &Options,
+    options: &StatsOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let mut is_first = true;
     let missed = reading::each(
         &options.targets,
@@ -54,10 +54,10 @@ pub fn write(
             Ok(write_table(&figures, out)?)
         },
     )?;
-    Ok(options.folders.outcome(missed, Outcome::Complete))
+    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
 }
 
-fn write_table(figures: &Figures<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(figures: &SessionReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     let session = &figures.session;
     let title = session
         .title
@@ -200,8 +200,8 @@ fn columns_of(cell: &str) -> usize {
 }
 
 /// The rows of a session's table.
-pub(crate) fn table(figures: &Figures<'_>) -> Vec<(&'static str, String)> {
-    let Figures {
+pub(crate) fn table(figures: &SessionReport<'_>) -> Vec<(&'static str, String)> {
+    let SessionReport {
         session,
         records,
         entries,

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::outcome::{Missed, Outcome, ReportError};
+use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading;
-use super::sessions::each::{ReadToEnd, Step, WhichFiles, each};
+use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 use super::sessions::usage;
 use super::stamps::Stamps;
 use crate::analysis::expression::parse::moment;
@@ -24,9 +24,9 @@ use crate::analysis::ledger::Ledger;
 use crate::analysis::phrases;
 use crate::analysis::wall::SessionRow;
 use crate::fleet;
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, Target};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -45,13 +45,13 @@ const SCHEMA: &str = "tv.today/1";
 
 /// Options of `tv status`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct StatusOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// Sessions that were written to within this time, in ms, have a state.
     pub recent_ms: u64,
     /// The line with names in braces; `None` is the usual one.
-    pub line: Option<Line>,
+    pub line: Option<StatusTemplate>,
     /// Whether standard input has the JSON that Claude Code gives its status line.
     pub has_input: bool,
     /// Identifies the prices, for stored costs.
@@ -82,23 +82,23 @@ const FIELDS: [(&str, Field); 7] = [
 
 /// A line with values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line(Vec<Part>);
+pub struct StatusTemplate(Vec<TemplatePart>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Value(Field),
 }
 
-impl Line {
+impl StatusTemplate {
     /// Parses `{needs} of {working}`; `{{` is a brace.
     pub fn parse(typed: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = typed;
         while let Some((text, behind)) = rest.split_once('{') {
-            parts.push(Part::Text(text.to_owned()));
+            parts.push(TemplatePart::Text(text.to_owned()));
             if let Some(behind) = behind.strip_prefix('{') {
-                parts.push(Part::Text("{".to_owned()));
+                parts.push(TemplatePart::Text("{".to_owned()));
                 rest = behind;
                 continue;
             }
@@ -111,10 +111,10 @@ impl Line {
                 let names = FIELDS.map(|(name, _)| format!("{{{name}}}"));
                 return Err(format!("in braces stands one of {}", names.join(" ")));
             };
-            parts.push(Part::Value(field));
+            parts.push(TemplatePart::Value(field));
             rest = behind;
         }
-        parts.push(Part::Text(rest.to_owned()));
+        parts.push(TemplatePart::Text(rest.to_owned()));
         Ok(Self(parts))
     }
 }
@@ -128,12 +128,12 @@ pub struct Today {
     /// Midnight.
     since: i64,
     /// By the address of the session.
-    sessions: HashMap<String, Counted>,
+    sessions: HashMap<String, CostToday>,
 }
 
 /// The cost of a session since midnight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Counted {
+struct CostToday {
     stamps: Option<Stamps>,
     /// When it was read, in ms.
     at: i64,
@@ -182,7 +182,7 @@ impl Today {
 /// What a status line of Claude Code is given, as far as it is of use.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Input {
+struct StatusInput {
     transcript_path: Option<PathBuf>,
     model: InputModel,
     cost: InputCost,
@@ -201,16 +201,16 @@ struct InputCost {
 }
 
 /// A session as it was read.
-struct Seen {
+struct StatusSession {
     place: String,
     is_current: bool,
     row: Option<SessionRow>,
-    counted: Option<Counted>,
+    counted: Option<CostToday>,
 }
 
 /// All values.
 #[derive(Default)]
-struct Values {
+struct StatusValues {
     needs: u64,
     working: u64,
     running: u64,
@@ -224,87 +224,89 @@ struct Values {
 
 /// Writes the line. `today` has the stored costs, and is brought up to date.
 pub fn write(
-    options: &Options,
+    options: &StatusOptions,
     today: &mut Today,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let begun = Instant::now();
     let input = if options.has_input {
         input()?
     } else {
-        Input::default()
+        StatusInput::default()
     };
     let midnight = moment("today").and_then(|when| when.resolve(Some(now)));
     let midnight = midnight.unwrap_or(now);
     let recent = Timestamp(now.0.saturating_sub_unsigned(options.recent_ms));
     let known = std::mem::take(today).of(options.prices, midnight);
     let has_exceeded = AtomicBool::new(false);
-    let may_read = |found: &Found, before: Option<&Counted>| {
+    let may_read = |found: &FoundSession, before: Option<&CostToday>| {
         let ms = found.size.unwrap_or(0) / RATE;
-        let is_due =
-            |known: &Counted| now.since(Timestamp(known.at)) > PAUSE.max(ms.saturating_mul(TIMES));
+        let is_due = |known: &CostToday| {
+            now.since(Timestamp(known.at)) > PAUSE.max(ms.saturating_mul(TIMES))
+        };
         let takes = Duration::from_millis(ms);
         // One is read by each call, so that all are read in the end.
         begun.elapsed() + takes <= BUDGET
             || ((takes <= BUDGET || before.is_none_or(is_due))
                 && !has_exceeded.swap(true, Ordering::Relaxed))
     };
-    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Seen) -> bool| {
-        let place = found.place().address();
-        let before = known.sessions.get(&place);
-        let is_same = |known: &&Counted| {
-            let stamps = known.stamps.as_ref();
-            stamps.is_some_and(|stamps| stamps.are_current(&found))
+    let read =
+        |target: &Target, found: FoundSession, say: &mut dyn FnMut(StatusSession) -> bool| {
+            let place = found.place().address();
+            let before = known.sessions.get(&place);
+            let is_same = |known: &&CostToday| {
+                let stamps = known.stamps.as_ref();
+                stamps.is_some_and(|stamps| stamps.are_current(&found))
+            };
+            let current = before.filter(is_same);
+            let is_recent = found.modified.is_none_or(|at| at >= recent);
+            let is_own = input.transcript_path.as_deref() == Some(&*found.path);
+            let wants_row = is_own || (is_recent && current.is_none_or(|known| !known.rests));
+            let row = wants_row.then(|| fleet::end(&found, now)).flatten();
+            let (counted, end) = match current.or(before) {
+                counted if current.is_some() || !may_read(&found, before) => {
+                    let stamps = counted.and_then(|known| known.stamps.clone());
+                    let files = stamps.map(Stamps::into_files).unwrap_or_default();
+                    let end = ReadToEnd {
+                        files,
+                        failure: None,
+                    };
+                    (counted.cloned(), end)
+                }
+                _ => {
+                    let (counted, end) = count(target, found, midnight, now)?;
+                    let is_current = counted.stamps.is_some();
+                    let rests = row.as_ref().is_none_or(|row| !row.ticks(now));
+                    let seen = StatusSession {
+                        place,
+                        is_current,
+                        row: row.filter(|_| is_recent || is_own),
+                        counted: Some(CostToday { rests, ..counted }),
+                    };
+                    say(seen);
+                    return Ok(end);
+                }
+            };
+            say(StatusSession {
+                place,
+                is_current: current.is_some(),
+                row,
+                counted,
+            });
+            Ok(end)
         };
-        let current = before.filter(is_same);
-        let is_recent = found.modified.is_none_or(|at| at >= recent);
-        let is_own = input.transcript_path.as_deref() == Some(&*found.path);
-        let wants_row = is_own || (is_recent && current.is_none_or(|known| !known.rests));
-        let row = wants_row.then(|| fleet::end(&found, now)).flatten();
-        let (counted, end) = match current.or(before) {
-            counted if current.is_some() || !may_read(&found, before) => {
-                let stamps = counted.and_then(|known| known.stamps.clone());
-                let files = stamps.map(Stamps::into_files).unwrap_or_default();
-                let end = ReadToEnd {
-                    files,
-                    failure: None,
-                };
-                (counted.cloned(), end)
-            }
-            _ => {
-                let (counted, end) = count(target, found, midnight, now)?;
-                let is_current = counted.stamps.is_some();
-                let rests = row.as_ref().is_none_or(|row| !row.ticks(now));
-                let seen = Seen {
-                    place,
-                    is_current,
-                    row: row.filter(|_| is_recent || is_own),
-                    counted: Some(Counted { rests, ..counted }),
-                };
-                say(seen);
-                return Ok(end);
-            }
-        };
-        say(Seen {
-            place,
-            is_current: current.is_some(),
-            row,
-            counted,
-        });
-        Ok(end)
-    };
-    let mut values = Values {
+    let mut values = StatusValues {
         model: input.model.display_name.as_deref().map(Text::clean),
         session: input.cost.total_cost_usd,
-        ..Values::default()
+        ..StatusValues::default()
     };
     let mut missed = Missed::default();
     let mut sessions = HashMap::new();
     let since = (Some(midnight.min(recent)), WhichFiles::Newest);
     each(&options.search, since, now, read, |step| {
         match step {
-            Step::Session(seen) => {
+            ReadProgress::Session(seen) => {
                 values.lacks_some |= !seen.is_current;
                 if let Some(row) = &seen.row {
                     if input.transcript_path.as_deref() == Some(&*row.place.path) {
@@ -318,12 +320,12 @@ pub fn write(
                     sessions.insert(seen.place, counted);
                 }
             }
-            Step::Failure(failure) => missed.refused.push(failure),
+            ReadProgress::Failure(failure) => missed.refused.push(failure),
             // Each is a row of the wall that needs somebody.
-            Step::Unreadable(found) if found.modified.is_some_and(|at| at >= recent) => {
+            ReadProgress::Unreadable(found) if found.modified.is_some_and(|at| at >= recent) => {
                 values.needs += 1;
             }
-            Step::Unreadable(_) | Step::Found(_) | Step::Done => {}
+            ReadProgress::Unreadable(_) | ReadProgress::Found(_) | ReadProgress::Done => {}
         }
         true
     });
@@ -334,10 +336,14 @@ pub fn write(
     };
     writeln!(out, "{line}")?;
     out.flush()?;
-    Ok(Outcome::of_many(missed, false, Outcome::Complete))
+    Ok(ReportOutcome::of_many(
+        missed,
+        false,
+        ReportOutcome::Complete,
+    ))
 }
 
-fn input() -> Result<Input, OpenError> {
+fn input() -> Result<StatusInput, OpenError> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(INPUT).read_to_end(&mut bytes);
     read.map_err(|why| OpenError(format!("standard input: {why}")))?;
@@ -351,10 +357,10 @@ fn input() -> Result<Input, OpenError> {
 /// Reads a session, and counts what it cost since midnight.
 fn count(
     target: &Target,
-    found: Found,
+    found: FoundSession,
     midnight: Timestamp,
     now: Timestamp,
-) -> Result<(Counted, ReadToEnd), OpenError> {
+) -> Result<(CostToday, ReadToEnd), OpenError> {
     let before = Stamps::of([found.path.as_path()]);
     let reading = reading::count(target, found.format)?;
     let files: Vec<PathBuf> = (reading.files.values())
@@ -365,12 +371,12 @@ fn count(
     let mut ledger = Ledger::new(Some(midnight)..None);
     ledger.add(usage::spender(found, &reading, false));
     let cost = ledger.rows(&[], &[]).1.cost();
-    let counted = Counted {
+    let counted = CostToday {
         stamps,
         at: now.0,
         usd: cost.usd,
         is_estimated: cost.is_estimated,
-        lacks_some: cost.lacks_some(),
+        lacks_some: cost.is_lower_bound(),
         rests: false,
     };
     let end = ReadToEnd {
@@ -380,24 +386,24 @@ fn count(
     Ok((counted, end))
 }
 
-impl Line {
-    fn with(&self, values: &Values) -> String {
-        let part = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Value(field) => values.word(*field),
+impl StatusTemplate {
+    fn with(&self, values: &StatusValues) -> String {
+        let part = |part: &TemplatePart| match part {
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Value(field) => values.word(*field),
         };
         self.0.iter().map(part).collect()
     }
 }
 
-impl Values {
+impl StatusValues {
     fn add(&mut self, row: &SessionRow) {
-        self.needs += u64::from(row.need.is_for_somebody());
+        self.needs += u64::from(row.need.needs_user());
         self.working += u64::from(row.activity.is_work());
         self.running += row.flags.running as u64;
     }
 
-    fn count(&mut self, counted: &Counted) {
+    fn count(&mut self, counted: &CostToday) {
         if let Some(usd) = counted.usd {
             self.usd = Some(self.usd.unwrap_or(0.0) + usd);
         }
@@ -443,19 +449,19 @@ impl Values {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Values};
+    use super::{StatusTemplate, StatusValues};
 
     #[test]
     fn a_line_has_values_in_braces() {
-        let values = Values {
+        let values = StatusValues {
             needs: 2,
             usd: Some(1.5),
             is_estimated: true,
-            ..Values::default()
+            ..StatusValues::default()
         };
-        let line = Line::parse("{needs}! {{x} {cost}{context}").unwrap();
+        let line = StatusTemplate::parse("{needs}! {{x} {cost}{context}").unwrap();
         assert_eq!(line.with(&values), "2! {x} ~$1.50");
-        assert!(Line::parse("{unknown}").is_err());
-        assert!(Line::parse("{needs").is_err());
+        assert!(StatusTemplate::parse("{unknown}").is_err());
+        assert!(StatusTemplate::parse("{needs").is_err());
     }
 }

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use ratatui::text::Span;
 
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::rows::Paper;
 use crate::model::text::Text;
 use crate::render::colour::Depth;
 use crate::render::theme::{ROLES, Theme};
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 
 /// Width of the column of names.
 const NAME: usize = 18;
@@ -18,7 +18,7 @@ const INDENT: usize = 2;
 
 /// Options of `tv themes`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ThemeOptions {
     pub(crate) themes: Vec<Listed>,
     /// Colour depth of the terminal.
     pub(crate) depth: Depth,
@@ -37,12 +37,12 @@ pub struct Listed {
 }
 
 /// Writes a line for each theme, and with colours its roles below it.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &ThemeOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     list(options, out).map_err(ReportError::Write)?;
-    Ok(Outcome::Complete)
+    Ok(ReportOutcome::Complete)
 }
 
-fn list(options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn list(options: &ThemeOptions, out: &mut dyn Write) -> io::Result<()> {
     for listed in &options.themes {
         match &listed.theme {
             Ok(theme) => {
@@ -65,10 +65,10 @@ fn sample(mut theme: Theme, paper: Paper, out: &mut dyn Write) -> io::Result<()>
         spans.extend([Span::styled(role, style), Span::raw(" ")]);
     }
     let indent = vec![Span::raw(" ".repeat(INDENT))];
-    let frame = Frame {
+    let frame = LineFrame {
         first: indent.clone(),
         rest: indent,
-        ..Frame::of(usize::from(paper.width))
+        ..LineFrame::of(usize::from(paper.width))
     };
     for line in wrap::wrap(&spans, &frame) {
         writeln!(out, "{}", paper.bare_line(&line.spans))?;
@@ -80,7 +80,7 @@ fn sample(mut theme: Theme, paper: Paper, out: &mut dyn Write) -> io::Result<()>
 mod tests {
     use ratatui::style::Color;
 
-    use super::{Listed, Options, write};
+    use super::{Listed, ThemeOptions, write};
     use crate::render::colour::Depth;
     use crate::render::theme::{ROLES, Theme};
     use crate::report::rows::Paper;
@@ -101,7 +101,7 @@ mod tests {
             colour,
             ascii: false,
         };
-        let options = Options {
+        let options = ThemeOptions {
             themes: vec![dark, broken],
             depth: Depth::Sixteen,
             paper,
@@ -131,7 +131,7 @@ mod tests {
             };
             let mut out = Vec::new();
             write(
-                &Options {
+                &ThemeOptions {
                     themes: vec![listed],
                     depth,
                     paper,

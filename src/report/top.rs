@@ -13,7 +13,7 @@ use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
 use super::json;
-use super::outcome::{Missed, Outcome, ReportError};
+use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading::shown;
 use super::rows::Paper;
 use super::spent::CostFigures;
@@ -21,12 +21,12 @@ use crate::analysis::activity::Wish;
 use crate::analysis::phrases;
 use crate::analysis::wall::{NEEDS, Need, News, SessionRow};
 use crate::fleet::{self, Fleet};
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, WatchMode};
 use crate::listing::sessions::{SessionAt, SessionList};
 use crate::listing::table::Table;
 use crate::model::figures;
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -35,15 +35,15 @@ const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Options of `tv top`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct TopOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// Only sessions that were written to in the last `recent_ms` ms.
     pub recent_ms: u64,
     /// How changes of files are detected.
     pub watch: WatchMode,
     /// Output format.
-    pub form: Form,
+    pub form: TopForm,
     /// Width and colours.
     pub paper: Paper,
     /// Whether unreadable sessions count as a failure.
@@ -52,7 +52,7 @@ pub struct Options {
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TopForm {
     /// A table, once.
     Table,
     /// An object per session, once.
@@ -69,7 +69,7 @@ struct TopLine<'a> {
     /// The session's name in its database.
     name: Option<&'a str>,
     format: &'static str,
-    session: SessionFigures<'a>,
+    session: TopFigures<'a>,
     needs: Option<&'static str>,
     since: Option<String>,
     call: Option<CallFigures<'a>>,
@@ -85,7 +85,7 @@ struct TopLine<'a> {
 
 /// Facts about a session, with the field names of `tv.stats/2`.
 #[derive(Serialize)]
-struct SessionFigures<'a> {
+struct TopFigures<'a> {
     id: Option<&'a str>,
     title: Option<&'a str>,
     agent: Option<&'a str>,
@@ -125,8 +125,8 @@ const SCHEMA: &str = "tv.top/1";
 
 /// The sessions as last reported.
 #[derive(Default)]
-struct Known {
-    rows: HashMap<Place, SessionRow>,
+struct ReportedSessions {
+    rows: HashMap<SessionPlace, SessionRow>,
     missed: Missed,
     /// Number of further sessions.
     more: usize,
@@ -134,14 +134,14 @@ struct Known {
 
 /// Writes the state of the sessions.
 pub fn write(
-    options: &Options,
+    options: &TopOptions,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let stop = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
     signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
-    let fleet = Fleet::start(fleet::Options {
+    let fleet = Fleet::start(fleet::FleetOptions {
         search: options.search.clone(),
         recent_ms: options.recent_ms,
         most: fleet::MOST,
@@ -149,19 +149,19 @@ pub fn write(
         alarms: Vec::new(),
         clock: now,
     });
-    let mut known = Known::default();
+    let mut known = ReportedSessions::default();
     while !stop.load(Ordering::Relaxed) {
         let news = match fleet.news.recv_timeout(PATIENCE) {
             Ok(news) => news,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
         };
-        let is_stream = options.form == Form::Stream;
+        let is_stream = options.form == TopForm::Stream;
         match news {
             News::Row(row) if is_stream => write_line(&line(&row), out)?,
-            News::Left(place) if is_stream => write_line(&left(&place), out)?,
+            News::Removed(place) if is_stream => write_line(&departure(&place), out)?,
             News::Row(row) => drop(known.rows.insert(row.place.clone(), *row)),
-            News::Left(place) => drop(known.rows.remove(&place)),
+            News::Removed(place) => drop(known.rows.remove(&place)),
             News::Refused(all) => {
                 known.missed.refused = all.iter().map(|why| OpenError(why.to_string())).collect();
             }
@@ -169,21 +169,21 @@ pub fn write(
             News::More(count) => known.more = count,
             News::Complete if is_stream => {}
             News::Complete => return end(options, known, now(), out),
-            News::Rang(_) => {}
+            News::AlarmFired(_) => {}
         }
     }
     let (otherwise, refused) = if stop.load(Ordering::Relaxed) {
         (
-            Outcome::Interrupted,
+            ReportOutcome::Interrupted,
             std::mem::take(&mut known.missed.refused),
         )
     } else {
-        (Outcome::Complete, Vec::new())
+        (ReportOutcome::Complete, Vec::new())
     };
-    let saying = |outcome, OpenError(why)| Outcome::Saying(why, Box::new(outcome));
+    let saying = |outcome, OpenError(why)| ReportOutcome::Saying(why, Box::new(outcome));
     let otherwise = refused.into_iter().rev().fold(otherwise, saying);
-    let is_strict = options.strict && otherwise == Outcome::Complete;
-    Ok(Outcome::of_many(known.missed, is_strict, otherwise))
+    let is_strict = options.strict && otherwise == ReportOutcome::Complete;
+    Ok(ReportOutcome::of_many(known.missed, is_strict, otherwise))
 }
 
 fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -192,15 +192,15 @@ fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn end(
-    options: &Options,
-    known: Known,
+    options: &TopOptions,
+    known: ReportedSessions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
-    let Known { rows, missed, more } = known;
+) -> Result<ReportOutcome, ReportError> {
+    let ReportedSessions { rows, missed, more } = known;
     let mut all: Vec<&SessionRow> = rows.values().collect();
-    all.sort_by(|one, other| one.by_need(other));
-    if options.form == Form::Json {
+    all.sort_by(|one, other| one.cmp_by_need(other));
+    if options.form == TopForm::Json {
         for row in all {
             json::write_line(out, &line(row))?;
         }
@@ -223,21 +223,21 @@ fn end(
         }
     }
     let otherwise = match more {
-        0 => Outcome::Complete,
-        more => Outcome::Saying(
+        0 => ReportOutcome::Complete,
+        more => ReportOutcome::Saying(
             format!(
                 "{} not shown: a shorter --since, or names, say which are wanted",
                 figures::count(more as u64, "older session")
             ),
-            Box::new(Outcome::Complete),
+            Box::new(ReportOutcome::Complete),
         ),
     };
-    Ok(Outcome::of_many(missed, options.strict, otherwise))
+    Ok(ReportOutcome::of_many(missed, options.strict, otherwise))
 }
 
 // === JSON ===
 
-fn left(place: &Place) -> Departure<'_> {
+fn departure(place: &SessionPlace) -> Departure<'_> {
     Departure {
         schema: SCHEMA,
         path: shown(&place.path),
@@ -258,7 +258,7 @@ fn line(row: &SessionRow) -> TopLine<'_> {
         path: shown(&row.place.path),
         name: row.place.session.as_deref(),
         format: head.format,
-        session: SessionFigures {
+        session: TopFigures {
             id: head.id.as_deref(),
             title: head.title.as_deref(),
             agent: head.agent.as_deref(),
@@ -306,7 +306,7 @@ fn write_table(
 ) -> io::Result<()> {
     let theme = paper.theme();
     let rows: Vec<SessionAt<'_>> = rows.iter().map(|row| (*row, list.now)).collect();
-    let table = Table::around(list, rows.iter(), usize::from(paper.width), &theme);
+    let table = Table::for_rows(list, rows.iter(), usize::from(paper.width), &theme);
     let lines = rows.iter().map(|row| table.row(row, &theme, false));
     std::iter::once(table.heads(None, &theme))
         .chain(lines)
@@ -316,7 +316,7 @@ fn write_table(
 /// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`. The rows may count copies of
 /// requests twice, which only the ledger can tell.
 fn sum(rows: &[&SessionRow], more: usize) -> String {
-    let needing = rows.iter().filter(|row| row.need.is_for_somebody()).count();
+    let needing = rows.iter().filter(|row| row.need.needs_user()).count();
     let working = rows.iter().filter(|row| row.activity.is_work()).count();
     let cost = SessionRow::sum(rows.iter().copied())
         .as_ref()

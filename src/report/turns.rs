@@ -72,7 +72,7 @@ impl TurnList<'_> {
             account,
             ..
         } = self.0;
-        let mut passing = transcript.passing();
+        let mut passing = transcript.cursor();
         let turns = transcript.turns().iter().enumerate();
         turns.map(move |(number, turn)| {
             let key = passing.get(turn.prompt).map(|entry| entry.key.to_string());
@@ -122,7 +122,7 @@ pub(crate) fn overhead(reading: &Reading) -> OverheadFigures {
     let totals = transcript.totals();
     let mut of_turns = Totals::default();
     for number in 0..transcript.turns().len() {
-        of_turns.join(&account.turn(transcript, number).facts.totals);
+        of_turns.merge(&account.turn(transcript, number).facts.totals);
     }
     let (session, turns) = (totals.sum(), of_turns.sum());
     let left = |all: u64, turns: u64| {
@@ -130,7 +130,7 @@ pub(crate) fn overhead(reading: &Reading) -> OverheadFigures {
             .unwrap_or(i64::MAX)
             .saturating_sub_unsigned(turns)
     };
-    let known = |all: Sum, turns: Sum| all.known().map(|all| left(all, turns.total));
+    let known = |all: Sum, turns: Sum| all.value().map(|all| left(all, turns.total));
     let requests = left(session.requests, turns.requests);
     let mut cost = cost::of(totals);
     let turns_cost = cost::of(&of_turns);

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::follow::followed;
-use super::outcome::{Outcome, ReportError};
+use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{Reading, Taken};
 use crate::analysis::activity::{self, Activity, LastWrite};
-use crate::analysis::alarm::{Alarm, Rung, Status};
+use crate::analysis::alarm::{Alarm, AlarmStatus, Rung};
 use crate::analysis::calls::Place;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::context;
@@ -32,7 +32,7 @@ use crate::model::transcript::{Replaced, Transcript};
 
 /// Options of `tv wait`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct WaitOptions {
     /// The session.
     pub target: Target,
     /// The condition.
@@ -50,43 +50,43 @@ const TICK: Duration = Duration::from_millis(500);
 const GIVEN_UP_MS: u64 = 60 * 60 * 1000;
 
 /// Why the wait is over.
-enum End {
+enum WaitEnd {
     /// The condition holds.
-    Rung(Rung),
+    Fired(Rung),
     /// The condition cannot hold any more, or not in time.
     Missed(String),
 }
 
 /// Waits, and writes why the wait ended.
 pub fn write(
-    options: &Options,
+    options: &WaitOptions,
     now: fn() -> Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let (ended, was_interrupted, reading) =
         followed(&options.target, options.watch, |feed, stop, reading| {
             wait(options, now, feed, stop, reading)
         })?;
     match ended {
-        Some(End::Rung(rung)) => {
+        Some(WaitEnd::Fired(rung)) => {
             writeln!(out, "{}", Text::clean(&rung.words))?;
             out.flush()?;
-            Ok(Outcome::Complete)
+            Ok(ReportOutcome::Complete)
         }
-        Some(End::Missed(why)) => Ok(Outcome::Missed(why)),
-        None if was_interrupted => Ok(Outcome::Interrupted),
-        None => Ok(Outcome::of(reading.failure().into_iter().collect())),
+        Some(WaitEnd::Missed(why)) => Ok(ReportOutcome::Missed(why)),
+        None if was_interrupted => Ok(ReportOutcome::Interrupted),
+        None => Ok(ReportOutcome::of(reading.failure().into_iter().collect())),
     }
 }
 
 /// `None` if reading failed or was interrupted.
 fn wait(
-    options: &Options,
+    options: &WaitOptions,
     now: fn() -> Timestamp,
     feed: &Receiver<Feed>,
     stop: &AtomicBool,
     reading: &mut Reading,
-) -> Option<End> {
+) -> Option<WaitEnd> {
     let deadline = options
         .timeout
         .and_then(|timeout| Instant::now().checked_add(timeout));
@@ -98,7 +98,7 @@ fn wait(
             Ok(message) => {
                 is_closed = matches!(message, Feed::Link(LinkState::Closed));
                 let has_failed = matches!(message, Feed::Fault(_));
-                watch.take(message, reading);
+                watch.apply(message, reading);
                 if has_failed {
                     return None;
                 }
@@ -114,14 +114,17 @@ fn wait(
         if !feed.is_empty() && !is_late {
             continue;
         }
-        if let Some(end) = watch.look(now(), is_closed, reading) {
+        if let Some(end) = watch.check(now(), is_closed, reading) {
             return Some(end);
         }
         if is_late {
             let timeout = options.timeout.unwrap_or_default();
             let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
             let time = crate::model::figures::duration(ms);
-            return Some(End::Missed(format!("not within {time}: {}", options.until)));
+            return Some(WaitEnd::Missed(format!(
+                "not within {time}: {}",
+                options.until
+            )));
         }
     }
     None
@@ -129,7 +132,7 @@ fn wait(
 
 /// The state of a session that is waited for.
 struct Watch<'a> {
-    options: &'a Options,
+    options: &'a WaitOptions,
     alarm: Alarm,
     patience: u64,
     loops: Memo<Loops>,
@@ -141,7 +144,7 @@ struct Watch<'a> {
     /// When a write to a session in a database was seen.
     seen: Option<LastWrite>,
     /// Whether batches were applied since the last check.
-    has_news: bool,
+    has_changed: bool,
     /// Whether everything that existed at the start is read.
     is_whole: bool,
     has_begun: bool,
@@ -149,7 +152,7 @@ struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    fn new(options: &'a Options) -> Self {
+    fn new(options: &'a WaitOptions) -> Self {
         let bounds = options
             .until
             .terms()
@@ -168,29 +171,29 @@ impl<'a> Watch<'a> {
             touched: Vec::new(),
             first_write: None,
             seen: None,
-            has_news: false,
+            has_changed: false,
             is_whole: false,
             has_begun: false,
             link: LinkState::Live,
         }
     }
 
-    fn take(&mut self, message: Feed, reading: &mut Reading) {
+    fn apply(&mut self, message: Feed, reading: &mut Reading) {
         match message {
             Feed::CaughtUp => self.is_whole = true,
             Feed::Link(link) => self.link = link,
             other => {
-                self.has_news |= self.is_whole && matches!(other, Feed::Batch { .. });
-                let touched = match reading.keep_up(other) {
+                self.has_changed |= self.is_whole && matches!(other, Feed::Batch { .. });
+                let touched = match reading.apply_and_pack(other) {
                     Taken::Touched(touched) => {
-                        self.findings.note(&reading.transcript, &touched);
-                        self.loops.note(&reading.transcript, &touched);
+                        self.findings.invalidate(&reading.transcript, &touched);
+                        self.loops.invalidate(&reading.transcript, &touched);
                         touched
                     }
                     Taken::Replaced(Replaced { touched, before }) => {
                         (self.findings, self.loops) = (Findings::default(), Memo::default());
                         if let Some(before) = before {
-                            self.look_up(&before, &reading.transcript);
+                            self.remap(&before, &reading.transcript);
                         }
                         touched
                     }
@@ -203,9 +206,9 @@ impl<'a> Watch<'a> {
     }
 
     /// Maps ids to another transcript of the session.
-    fn look_up(&mut self, before: &Transcript, now: &Transcript) {
+    fn remap(&mut self, before: &Transcript, now: &Transcript) {
         let lookup = Lookup { before, now };
-        self.alarm.look_up(&lookup);
+        self.alarm.remap(&lookup);
         self.touched = lookup.entries(&self.touched);
         self.orphans = lookup.blocks(&self.orphans);
     }
@@ -214,8 +217,8 @@ impl<'a> Watch<'a> {
     /// followed.
     fn last_write(&mut self, reading: &Reading, now: Timestamp) -> Option<LastWrite> {
         // The files of a database change with every session in it.
-        if std::mem::take(&mut self.has_news) && reading.opened.written.is_some() {
-            self.seen = Some(LastWrite::seen(now));
+        if std::mem::take(&mut self.has_changed) && reading.opened.written.is_some() {
+            self.seen = Some(LastWrite::observed(now));
         }
         if self.seen.is_some() {
             return self.seen;
@@ -228,11 +231,11 @@ impl<'a> Watch<'a> {
         })
     }
 
-    fn look(&mut self, now: Timestamp, is_closed: bool, reading: &mut Reading) -> Option<End> {
+    fn check(&mut self, now: Timestamp, is_closed: bool, reading: &mut Reading) -> Option<WaitEnd> {
         if !self.is_whole && !is_closed {
             return None;
         }
-        reading.settle();
+        reading.update_derived();
         let touched = std::mem::take(&mut self.touched);
         let transcript = &reading.transcript;
         let last_write = self.last_write(reading, now);
@@ -246,7 +249,7 @@ impl<'a> Watch<'a> {
         let orphan = self.orphan(reading);
         self.loops.follow(transcript, usize::MAX);
         let silence = activity::silence(transcript, &activity, last_write, now);
-        let status = Status {
+        let status = AlarmStatus {
             transcript,
             activity: &activity,
             silence,
@@ -261,7 +264,7 @@ impl<'a> Watch<'a> {
             // All entries of a pipe are new.
             if self.options.target.is_stdin() && self.is_whole {
                 self.alarm.begin(
-                    &Status {
+                    &AlarmStatus {
                         transcript: &Transcript::default(),
                         ..status
                     },
@@ -271,12 +274,12 @@ impl<'a> Watch<'a> {
                 self.alarm.begin(&status, true);
             }
         }
-        if let Some(rung) = self.alarm.look(&status, &touched) {
-            return Some(End::Rung(rung));
+        if let Some(rung) = self.alarm.check(&status, &touched) {
+            return Some(WaitEnd::Fired(rung));
         }
         let gone = match &self.link {
             LinkState::Emptied => Some("the file was emptied".to_owned()),
-            LinkState::Gone => Some("the file is gone".to_owned()),
+            LinkState::Deleted => Some("the file is gone".to_owned()),
             LinkState::Moved(_) => Some("the file was moved away".to_owned()),
             LinkState::Archived(name) => Some(format!("archived as {name}")),
             _ => None,
@@ -291,7 +294,7 @@ impl<'a> Watch<'a> {
             }
             _ => return None,
         };
-        Some(End::Missed(format!(
+        Some(WaitEnd::Missed(format!(
             "{why} without it: {}",
             self.options.until
         )))
@@ -299,7 +302,7 @@ impl<'a> Watch<'a> {
 
     /// A call or a result that lost its counterpart since the last check.
     fn orphan(&mut self, reading: &Reading) -> Option<(Place, String)> {
-        if !self.alarm.asks_for(|state| *state == State::Orphan) {
+        if !self.alarm.has_state(|state| *state == State::Orphan) {
             return None;
         }
         self.findings.follow(&reading.transcript, usize::MAX);

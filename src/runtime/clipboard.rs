@@ -156,11 +156,11 @@ fn start(command: &[&str], text: &str) -> bool {
     } else {
         text.as_bytes().to_vec()
     };
-    std::thread::spawn(move || feed(child, &bytes));
+    std::thread::spawn(move || write_input(child, &bytes));
     true
 }
 
-fn feed(mut child: Child, bytes: &[u8]) {
+fn write_input(mut child: Child, bytes: &[u8]) {
     if let Some(mut input) = child.stdin.take() {
         let _ = input.write_all(bytes);
     }

@@ -112,7 +112,7 @@ impl ViewConfig {
         if app.is_utc {
             Zone::show_utc(true);
         }
-        app.wall.wishes.clone_from(&self.watched);
+        app.wall.alarms.clone_from(&self.watched);
         app.wall.recent_ms = self.wall.recent_ms;
         app.reader.alarms = Alarms::of(&self.watched);
     }

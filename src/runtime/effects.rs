@@ -22,12 +22,12 @@ use crate::app::text::compared::{Compared, OtherRun};
 use crate::app::text::jumps;
 use crate::app::update::Event;
 use crate::fleet::{self, Fleet};
-use crate::ingest::find::{Search, locate};
-use crate::ingest::{self, Session, Target, naming};
-use crate::model::found::Place;
+use crate::ingest::find::{DiscoveryQuery, locate};
+use crate::ingest::{self, SessionSource, Target, naming};
+use crate::model::found::SessionPlace;
 use crate::model::text::Text;
 use crate::report;
-use crate::source::fs::{self, Kind};
+use crate::source::fs::{self, PathKind};
 use crate::source::regular;
 use crate::terminal;
 
@@ -48,7 +48,7 @@ impl Viewer {
             Effect::Copy(text) => self.copy(&text)?,
             Effect::CopyRecords(origins) => match self.read_lines(&origins) {
                 Some(text) => self.copy(&text)?,
-                None => self.say("the record cannot be read any more"),
+                None => self.set_status("the record cannot be read any more"),
             },
             Effect::ShowRecords(origins) => self.with_workers(|workers| workers.show(origins)),
             Effect::Inspect(origins) => self.with_workers(|workers| workers.inspect(origins)),
@@ -91,11 +91,11 @@ impl Viewer {
                     }
                 }
             }
-            Effect::GoOn(id) => self.open_continuation(&id),
+            Effect::OpenContinuation(id) => self.open_continuation(&id),
             Effect::OpenAt { place, entry, text } => {
                 self.open_at(Target::of(place), entry, text)?;
             }
-            Effect::Join(path) => self.join_named(&path),
+            Effect::Join(path) => self.join_session(&path),
             Effect::Compare { names, run, other } => self.compare(names, run, other),
             Effect::Export(form, extent, keys) => self.export(form, extent, &keys),
             Effect::Pipe { command, origins } => return self.pipe(&command, &origins),
@@ -111,7 +111,7 @@ impl Viewer {
                 self.state
                     .save_marks(&mut reader.text.places, &mut reader.screen);
             }
-            Effect::Forget => self.state.forget_session(&mut self.app.reader.screen),
+            Effect::Forget => self.state.delete_session(&mut self.app.reader.screen),
             Effect::Reload => self.reload(),
             Effect::Redraw => self.repaint()?,
             Effect::Suspend => self.suspend()?,
@@ -140,15 +140,15 @@ impl Viewer {
         let wall = &mut self.app.wall;
         wall.begin();
         let choice = &self.config.wall;
-        self.fleet = Some(Fleet::start(fleet::Options {
-            search: Search {
+        self.fleet = Some(Fleet::start(fleet::FleetOptions {
+            search: DiscoveryQuery {
                 format: choice.format.clone(),
                 ..session_discovery::search(&self.config)
             },
             recent_ms: choice.recent_ms,
             most: fleet::MOST,
             watch: self.config.watch,
-            alarms: wall.wishes.iter().map(|wish| wish.expr.clone()).collect(),
+            alarms: wall.alarms.iter().map(|wish| wish.expr.clone()).collect(),
             clock: now,
         }));
     }
@@ -202,7 +202,7 @@ impl Viewer {
                         &mut self.app,
                     ));
                 } else if let Some(parked) = &self.parked {
-                    parked.drop_sessions_above(&mut self.app.below);
+                    parked.drop_screens_above(&mut self.app.below);
                 }
                 self.begin(session, target);
                 let beside = self.parked.as_ref().and_then(ParkedSession::address);
@@ -216,7 +216,7 @@ impl Viewer {
                 let path = target.path.to_string_lossy();
                 // The reason comes first, because the end of a long message is cut.
                 let words = format!("{}: {path}", error.about(&target.path));
-                self.say(Text::clean(&words).to_string());
+                self.set_status(Text::clean(&words).to_string());
                 false
             }
         }
@@ -250,7 +250,7 @@ impl Viewer {
         };
         match target {
             Some(target) => drop(self.open(target)),
-            None => self.say(format!("the session {id} is not here")),
+            None => self.set_status(format!("the session {id} is not here")),
         }
     }
 
@@ -265,8 +265,8 @@ impl Viewer {
             return Ok(());
         }
         let places = &mut self.app.reader.text.places;
-        (places.wanted, places.sought) = (Some(entry), text);
-        let effects = self.app.reader.with_text(jumps::go_to_wanted);
+        (places.requested_entry, places.sought) = (Some(entry), text);
+        let effects = self.app.reader.with_text(jumps::go_to_requested);
         effects
             .into_iter()
             .try_for_each(|effect| self.run_effect(effect).map(drop))
@@ -288,7 +288,7 @@ impl Viewer {
             let read = report::diff::compare(&[Ok((target, run)), other]);
             let read = read.map(|([_, other], diff)| Compared {
                 diff: Arc::new(diff),
-                other: (!is_here).then(|| Place {
+                other: (!is_here).then(|| SessionPlace {
                     path: other.target.path.clone(),
                     session: other.target.session.clone(),
                 }),
@@ -303,24 +303,24 @@ impl Viewer {
     }
 
     /// Joins one more session to the shown one.
-    fn join_named(&mut self, path: &str) {
+    fn join_session(&mut self, path: &str) {
         let Some(opened) = &self.opened else { return };
         if opened.target.is_stdin() {
-            return self.say("what comes through a pipe cannot be read as one with others");
+            return self.set_status("what comes through a pipe cannot be read as one with others");
         }
         let other = Target::parse(path);
         // A pipe may never end, and the joined session would wait for it.
         let kind = fs::metadata(&other.path).ok();
         if let Some(what) = kind
             .map(|metadata| metadata.kind)
-            .filter(|kind| *kind != Kind::Folder)
+            .filter(|kind| *kind != PathKind::Folder)
             .and_then(regular::other_than_file)
         {
             let words = format!(
                 "{}: {what} cannot be read as one with others",
                 other.path.display()
             );
-            return self.say(Text::clean(&words).to_string());
+            return self.set_status(Text::clean(&words).to_string());
         }
         let target = opened.target.clone();
         let mut joined = opened.joined.clone();
@@ -353,7 +353,7 @@ impl Viewer {
         let joined = first
             .ok()
             .map(|first| first.join(others))
-            .filter(Session::is_joined);
+            .filter(SessionSource::is_joined);
         let is_joined = joined.is_some();
         if let Some(session) = joined {
             self.state.save_session(&mut self.app.reader);
@@ -374,10 +374,10 @@ impl Viewer {
                 .iter_mut()
                 .for_each(|opened| opened.joined.clone_from(&kept));
         } else if failures.is_empty() && !kept.is_empty() {
-            self.say("that is the session that is shown");
+            self.set_status("that is the session that is shown");
         }
         if !failures.is_empty() {
-            self.say(failures.join("; "));
+            self.set_status(failures.join("; "));
         }
         is_joined && failures.is_empty()
     }
@@ -414,7 +414,7 @@ impl Viewer {
         let Some(opened) = &self.opened else { return };
         let (target, joined) = (opened.target.clone(), opened.joined.clone());
         if target.is_stdin() {
-            return self.say("what came through a pipe cannot be read anew");
+            return self.set_status("what came through a pipe cannot be read anew");
         }
         let is_reloaded = if joined.is_empty() {
             match ingest::open(&target) {
@@ -424,7 +424,7 @@ impl Viewer {
                     true
                 }
                 Err(error) => {
-                    self.say(error.to_string());
+                    self.set_status(error.to_string());
                     false
                 }
             }
@@ -432,7 +432,7 @@ impl Viewer {
             self.join(&target, joined)
         };
         if is_reloaded {
-            self.say("read anew");
+            self.set_status("read anew");
         }
     }
 }

@@ -23,15 +23,15 @@ impl Viewer {
         start: impl FnOnce() -> io::Result<Child>,
     ) -> ChildExit {
         self.input.pause();
-        terminal::give_back();
+        terminal::leave();
         let outcome = child::wait(start(), &self.input.signals);
-        terminal::put_right();
+        terminal::reset();
         outcome
     }
 
     /// Takes the terminal back and redraws the screen.
     pub(super) fn retake_terminal(&mut self) -> anyhow::Result<()> {
-        terminal::take()?;
+        terminal::enter()?;
         self.input.resume();
         self.repaint()?;
         let (columns, lines) = self.screen.size();
@@ -51,7 +51,7 @@ impl Viewer {
         let end = self.next_key();
         let _ = write!(out, "\r\n");
         let _ = out.flush();
-        terminal::put_right();
+        terminal::reset();
         end
     }
 
@@ -81,7 +81,7 @@ impl Viewer {
     /// Stops the program until `fg`.
     pub(super) fn suspend(&mut self) -> anyhow::Result<()> {
         self.input.pause();
-        terminal::give_back();
+        terminal::leave();
         input::stop_process();
         // The shell may have changed the modes meanwhile, by `stty`.
         terminal::find();

@@ -11,8 +11,8 @@ use super::{Flow, Viewer, theme_choice};
 use crate::app::effect::Effect;
 use crate::app::update::Event;
 use crate::app::update::arrange;
-use crate::render::picture::canvas::Choice;
-use crate::terminal::{self, Screen};
+use crate::render::picture::canvas::ImageProtocol;
+use crate::terminal::{self, TerminalScreen};
 use crate::ui;
 
 /// How long a frame waits for bodies from the disk. Most arrive sooner; a frame without them would
@@ -22,7 +22,7 @@ const SOON: Duration = Duration::from_millis(3);
 impl Viewer {
     /// Sends the queries to the terminal, after the first frame.
     pub(super) fn send_queries(&mut self) -> anyhow::Result<()> {
-        if theme_choice::asks_for_background(&self.config) {
+        if theme_choice::needs_background(&self.config) {
             self.screen.send(terminal_queries::BACKGROUND)?;
         }
         self.send_graphics_queries()
@@ -37,7 +37,7 @@ impl Viewer {
     }
 
     /// Changes how images are shown.
-    pub(super) fn set_images(&mut self, choice: Choice) -> anyhow::Result<()> {
+    pub(super) fn set_images(&mut self, choice: ImageProtocol) -> anyhow::Result<()> {
         self.config.terminal.graphics.choice = choice;
         self.set_canvas();
         self.send_graphics_queries()
@@ -89,7 +89,7 @@ impl Viewer {
         };
         let sent = images.send(&drawings);
         if !sent.is_empty() {
-            terminal::owe(images.delete_all());
+            terminal::set_exit_sequence(images.delete_all());
         }
         self.screen.draw(&sent, |frame| {
             // The terminal was resized after the layout; the signal for that is on its way.
@@ -109,7 +109,7 @@ impl Viewer {
             .config
             .terminal
             .graphics
-            .canvas(&self.answers, Screen::cell());
+            .canvas(&self.answers, TerminalScreen::cell());
         if canvas != self.app.reader.screen.theme.terminal.canvas {
             self.app.reader.screen.theme.terminal.canvas = canvas;
             self.app.reader.text.invalidate_rows();
@@ -119,7 +119,7 @@ impl Viewer {
     /// Stores a reply of the terminal.
     pub(super) fn apply_reply(&mut self, heard: Option<InputEvent>) -> Flow {
         if let Some(heard) = heard {
-            self.answers.push(&heard, Screen::cell());
+            self.answers.push(&heard, TerminalScreen::cell());
             self.set_canvas();
         }
         Flow::Continue
@@ -128,6 +128,6 @@ impl Viewer {
     /// Makes the next frame draw everything, images included.
     pub(super) fn repaint(&mut self) -> anyhow::Result<()> {
         self.images.clear();
-        Ok(self.screen.forget()?)
+        Ok(self.screen.invalidate()?)
     }
 }

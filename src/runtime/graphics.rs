@@ -8,7 +8,7 @@
 
 use super::terminal_input::event::InputEvent;
 use super::terminal_queries;
-use crate::render::picture::canvas::{Canvas, Choice, Means};
+use crate::render::picture::canvas::{Canvas, ImageProtocol, Means};
 use crate::render::picture::kitty;
 
 /// Assumed size of a cell in pixels where the terminal scales images itself.
@@ -77,7 +77,7 @@ impl TerminalEnvironment {
     }
 
     /// The protocol of a terminal that the environment identifies.
-    fn known(&self) -> Option<Means> {
+    fn of_environment(&self) -> Option<Means> {
         if self.in_tmux || self.within_screen() {
             return None;
         }
@@ -93,7 +93,7 @@ impl TerminalEnvironment {
 /// What is known of the terminal before it replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GraphicsSetup {
-    pub(crate) choice: Choice,
+    pub(crate) choice: ImageProtocol,
     pub(crate) environment: TerminalEnvironment,
     /// Without colours or with ASCII only, images are not shown.
     pub(crate) is_plain: bool,
@@ -106,10 +106,10 @@ impl GraphicsSetup {
     pub(crate) fn questions(&self) -> String {
         let environment = &self.environment;
         let is_moot = match self.choice {
-            Choice::Auto => self.is_plain || (environment.in_tmux && self.has_few_colours),
+            ImageProtocol::Auto => self.is_plain || (environment.in_tmux && self.has_few_colours),
             // A sixel is made of pixels, so the size of a cell must be known.
-            Choice::Only(Means::Sixel) => environment.in_tmux,
-            Choice::Only(_) => true,
+            ImageProtocol::Only(Means::Sixel) => environment.in_tmux,
+            ImageProtocol::Only(_) => true,
         };
         // Apple's terminal would show the queries as text.
         let is_simple = environment.is_simple() || environment.program == "Apple_Terminal";
@@ -132,12 +132,12 @@ impl GraphicsSetup {
     pub(crate) fn canvas(&self, answers: &TerminalAnswers, cell: Option<(u16, u16)>) -> Canvas {
         let environment = &self.environment;
         let means = match self.choice {
-            Choice::Only(means) => means,
-            Choice::Auto if self.is_plain || environment.within_screen() => Means::Blocks,
-            Choice::Auto if environment.in_tmux && self.has_few_colours => Means::Blocks,
-            Choice::Auto if environment.in_tmux => within_tmux(environment, answers),
-            Choice::Auto => named(answers)
-                .or(environment.known())
+            ImageProtocol::Only(means) => means,
+            ImageProtocol::Auto if self.is_plain || environment.within_screen() => Means::Blocks,
+            ImageProtocol::Auto if environment.in_tmux && self.has_few_colours => Means::Blocks,
+            ImageProtocol::Auto if environment.in_tmux => within_tmux(environment, answers),
+            ImageProtocol::Auto => from_answers(answers)
+                .or(environment.of_environment())
                 .unwrap_or(Means::Blocks),
         };
         let answered = answers.cell.filter(|_| answers.measured == cell);
@@ -169,7 +169,7 @@ fn within_tmux(environment: &TerminalEnvironment, answers: &TerminalAnswers) -> 
 }
 
 /// The protocol of a terminal that replied with its name or its attributes.
-fn named(answers: &TerminalAnswers) -> Option<Means> {
+fn from_answers(answers: &TerminalAnswers) -> Option<Means> {
     let name = answers
         .name
         .as_deref()
@@ -202,7 +202,7 @@ fn named(answers: &TerminalAnswers) -> Option<Means> {
 #[cfg(test)]
 mod tests {
     use super::{GraphicsSetup, TerminalAnswers, TerminalEnvironment};
-    use crate::render::picture::canvas::{Choice, Means};
+    use crate::render::picture::canvas::{ImageProtocol, Means};
     use crate::runtime::terminal_input::InputParser;
 
     fn means(environment: TerminalEnvironment, said: &str) -> Means {
@@ -361,7 +361,7 @@ mod tests {
             ..GraphicsSetup::default()
         };
         let answers = TerminalAnswers::default();
-        let only = |means| setup(Choice::Only(means));
+        let only = |means| setup(ImageProtocol::Only(means));
         assert_eq!(only(Means::Off).canvas(&answers, None).means, Means::Off);
         assert_eq!(
             only(Means::Kitty).canvas(&answers, None).means,
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn an_answer_about_pixels_counts_until_the_font_changes() {
         let setup = GraphicsSetup {
-            choice: Choice::Only(Means::Sixel),
+            choice: ImageProtocol::Only(Means::Sixel),
             environment: xterm(),
             ..GraphicsSetup::default()
         };

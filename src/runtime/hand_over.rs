@@ -14,7 +14,7 @@ use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;
 use crate::model::body::Key;
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::source::fs;
@@ -25,7 +25,7 @@ impl Viewer {
         let (text, more) = self.app.copying.prepare(text);
         let copied = self.config.terminal.clipboard.copy(&text);
         self.screen.send(&copied.sequence)?;
-        self.say(copied.message + &more);
+        self.set_status(copied.message + &more);
         Ok(())
     }
 
@@ -40,7 +40,7 @@ impl Viewer {
         ))?;
         if let Some(command) = notice.command.clone() {
             let say = self.events_in.clone();
-            let report = move |why| drop(say.send(Event::Say(why)));
+            let report = move |why| drop(say.send(Event::Status(why)));
             let line = command.clone();
             self.alarm_commands.push(
                 &command,
@@ -56,9 +56,10 @@ impl Viewer {
     pub(super) fn export(&mut self, form: PageForm, extent: PageExtent, keys: &[Key]) {
         let Some(opened) = &self.opened else { return };
         if opened.target.is_stdin() || !opened.joined.is_empty() {
-            return self.say("only a session that lies somewhere, and alone, can be exported");
+            return self
+                .set_status("only a session that lies somewhere, and alone, can be exported");
         }
-        let place = Place {
+        let place = SessionPlace {
             path: opened.target.path.clone(),
             session: opened.target.session.clone(),
         };
@@ -79,14 +80,14 @@ impl Viewer {
         let part = keys.iter().map(|key| format!("--{option}={key}"));
         let part: Vec<String> = part.collect();
         let say = self.events_in.clone();
-        self.say(format!("writing {to}\u{2026}"));
+        self.set_status(format!("writing {to}\u{2026}"));
         std::thread::spawn(move || {
             let words = match export_page(&place, form, &part, &to) {
                 Ok(()) => format!("{to} is written, known keys masked"),
                 Err(why) => why,
             };
             // Without a viewer nobody needs to know.
-            let _ = say.send(Event::Say(Text::clean(&words).to_string()));
+            let _ = say.send(Event::Status(Text::clean(&words).to_string()));
         });
     }
 
@@ -106,25 +107,25 @@ impl Viewer {
     pub(super) fn edit(&mut self, origin: Origin) -> anyhow::Result<Flow> {
         let path = self.app.reader.session.file.path(origin.file).cloned();
         let Some(path) = path.filter(|path| fs::is_file(path)) else {
-            self.say("there is no file to open");
+            self.set_status("there is no file to open");
             return Ok(Flow::Continue);
         };
         if ingest::remote::is_far(&path) {
-            self.say("the file is on another machine; r shows the record");
+            self.set_status("the file is on another machine; r shows the record");
             return Ok(Flow::Continue);
         }
         if ingest::is_database(&path) {
-            self.say("the session is in a database; r shows the record");
+            self.set_status("the session is in a database; r shows the record");
             return Ok(Flow::Continue);
         }
         let Some(editor) = self.config.editor.clone() else {
-            self.say("neither $VISUAL nor $EDITOR is set");
+            self.set_status("neither $VISUAL nor $EDITOR is set");
             return Ok(Flow::Continue);
         };
         let started = match editor::command(&editor, &path, origin.line) {
             Ok(mut command) => self.run_in_foreground(|| command.spawn()),
             Err(why) => {
-                self.say(why);
+                self.set_status(why);
                 return Ok(Flow::Continue);
             }
         };
@@ -134,7 +135,7 @@ impl Viewer {
         };
         self.retake_terminal()?;
         if let Some(why) = editor::failure(&editor, ended) {
-            self.say(why);
+            self.set_status(why);
         }
         Ok(Flow::Continue)
     }
@@ -153,7 +154,7 @@ impl Viewer {
         command.args(arguments);
         if let Some(folder) = folder {
             if !Path::new(folder).is_dir() {
-                self.say(format!("the folder of the session is not here: {folder}"));
+                self.set_status(format!("the folder of the session is not here: {folder}"));
                 return Ok(Flow::Continue);
             }
             command.current_dir(folder);
@@ -171,14 +172,14 @@ impl Viewer {
             return Ok(Flow::Exit(ExitCode::from(code)));
         }
         self.retake_terminal()?;
-        self.say(words.unwrap_or_else(|| format!("back from {program}")));
+        self.set_status(words.unwrap_or_else(|| format!("back from {program}")));
         Ok(Flow::Continue)
     }
 
     /// Pipes records to a shell command, and shows its output until a key is pressed.
     pub(super) fn pipe(&mut self, command: &str, origins: &[Origin]) -> anyhow::Result<Flow> {
         let Some(text) = self.read_lines(origins) else {
-            self.say("the record cannot be read any more");
+            self.set_status("the record cannot be read any more");
             return Ok(Flow::Continue);
         };
         let ended = match self.run_in_foreground(|| pipe::start(command, text)) {
@@ -189,14 +190,19 @@ impl Viewer {
             return Ok(Flow::Exit(ExitCode::from(code)));
         }
         self.retake_terminal()?;
-        self.say(format!("| {command}: {ended}"));
+        self.set_status(format!("| {command}: {ended}"));
         Ok(Flow::Continue)
     }
 }
 
 /// Writes the session at a place, or the part that options name, to a file; else the sentence that
 /// says why not.
-fn export_page(place: &Place, form: PageForm, part: &[String], to: &str) -> Result<(), String> {
+fn export_page(
+    place: &SessionPlace,
+    form: PageForm,
+    part: &[String],
+    to: &str,
+) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|why| format!("cannot export: {why}"))?;
     let mut address = place.path.clone().into_os_string();
     if let Some(session) = &place.session {

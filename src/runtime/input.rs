@@ -42,7 +42,7 @@ pub(crate) enum Signal {
 }
 
 /// The threads and their channels.
-pub struct Input {
+pub struct InputThreads {
     /// InputThread, pastes and the mouse.
     pub(crate) events: Receiver<Event>,
     pub(crate) signals: Receiver<Signal>,
@@ -55,7 +55,7 @@ pub struct Input {
     resized: Receiver<()>,
 }
 
-impl Input {
+impl InputThreads {
     /// Starts both threads.
     pub(crate) fn start() -> io::Result<Self> {
         let (events_out, events) = unbounded();

@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, never, select_biased, unbounded};
 
-use crate::analysis::ledger::counting::Counted;
+use crate::analysis::ledger::counting::CountedUsage;
 use crate::analysis::wall::News;
 use crate::app::dispatch::act;
 use crate::app::input::action::Action;
@@ -47,18 +47,18 @@ use crate::app::text::jumps;
 use crate::app::update::{Event, update};
 use crate::demo::Demo;
 use crate::fleet::Fleet;
-use crate::ingest::{self, OpenError, Session, Target};
+use crate::ingest::{self, OpenError, SessionSource, Target};
 use crate::model::edit::{Feed, Stage};
 use crate::model::found::Sighting;
 use crate::model::memory;
 use crate::model::text::outlet::Charset;
 use crate::render::code::Colours;
-use crate::terminal::{self, Guard, Screen};
+use crate::terminal::{self, Guard, TerminalScreen};
 use alarm_commands::AlarmCommands;
 use clock::now;
 use config::{Start, ViewConfig};
 use graphics::TerminalAnswers;
-use input::{Input, Signal};
+use input::{InputThreads, Signal};
 use open_session::{OpenSession, ParkedSession, ReaderState};
 use session_discovery::Discovery;
 use state_store::StateStore;
@@ -109,9 +109,9 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
                 .reader
                 .text
                 .places
-                .wanted
+                .requested_entry
                 .clone_from(&config.entry);
-            for effect in viewer.app.reader.with_text(jumps::go_to_wanted) {
+            for effect in viewer.app.reader.with_text(jumps::go_to_requested) {
                 viewer.run_effect(effect)?;
             }
         }
@@ -125,7 +125,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
 
 /// Opens the first target that can be opened: the named session or, failing that, one joined to
 /// it.
-fn first_of(target: Target, joined: &[Target]) -> Result<(Session, Target), OpenError> {
+fn first_of(target: Target, joined: &[Target]) -> Result<(SessionSource, Target), OpenError> {
     let error = match ingest::open(&target) {
         Ok(session) => return Ok((session, target)),
         Err(error) => error,
@@ -138,10 +138,10 @@ fn first_of(target: Target, joined: &[Target]) -> Result<(Session, Target), Open
 
 struct Viewer {
     app: App,
-    screen: Screen,
+    screen: TerminalScreen,
     config: ViewConfig,
     colours: Arc<Colours>,
-    input: Input,
+    input: InputThreads,
     opened: Option<OpenSession>,
     /// The session that another one was opened over; it is shown again when that one is left.
     parked: Option<ParkedSession>,
@@ -173,24 +173,29 @@ impl Viewer {
         let colours = Arc::new(Colours::default());
         let (theme, unfit) = theme_choice::first_of_all(config).map_err(anyhow::Error::msg)?;
         let answers = TerminalAnswers::default();
-        let theme = theme.with_canvas(config.terminal.graphics.canvas(&answers, Screen::cell()));
+        let theme = theme.with_canvas(
+            config
+                .terminal
+                .graphics
+                .canvas(&answers, TerminalScreen::cell()),
+        );
         let mut app = App::new(theme, config.level, Arc::clone(&colours), now());
         let charset = if config.terminal.ascii {
             Charset::Ascii
         } else {
             Charset::Unicode
         };
-        let screen = Screen::new(charset)?;
+        let screen = TerminalScreen::new(charset)?;
         app.reader.screen.size = screen.size();
         config.apply(&mut app);
         let mut state = StateStore::new(config.state.clone(), config.environment.home.as_deref());
         state.restore_history(&mut app);
         if let Some(complaint) = config.complaint.clone().or(unfit) {
-            app.reader.screen.say(complaint);
+            app.reader.screen.set_status(complaint);
         }
         let (events_in, events) = unbounded();
         workers::start_colouring(Arc::clone(&colours), events_in.clone());
-        let input = Input::start()?;
+        let input = InputThreads::start()?;
         let config = config.clone();
         let (opened, parked, discovery, fleet, usage) = (None, None, None, None, None);
         let images = TerminalImages::default();
@@ -240,11 +245,11 @@ impl Viewer {
                 is_stale = self.app.is_unfinished();
             }
             if !is_stale && std::mem::take(&mut self.has_read) {
-                memory::give_back();
+                memory::release_free();
             }
             let patience = if is_stale {
                 FRAME.saturating_sub(drawn.elapsed())
-            } else if let Some(ms) = self.app.rests_for() {
+            } else if let Some(ms) = self.app.ms_until_follow() {
                 Duration::from_millis(ms)
             } else if self.app.ticks() {
                 TICK
@@ -325,7 +330,7 @@ impl Viewer {
             recv(sightings) -> sighting => self.apply_sighting(sighting.ok())?,
             recv(news) -> news => return Ok(Some(self.apply_fleet_news(news.ok())?)),
             recv(self.hosts) -> words => {
-                self.say(words.unwrap_or_default());
+                self.set_status(words.unwrap_or_default());
                 Flow::Continue
             }
             recv(counted) -> counted => return Ok(Some(self.apply_usage(counted.ok())?)),
@@ -337,7 +342,7 @@ impl Viewer {
 
     /// Handles a timeout of the loop.
     fn tick(&mut self) -> bool {
-        let changes = self.app.ticks() || self.app.rests_for().is_some();
+        let changes = self.app.ticks() || self.app.ms_until_follow().is_some();
         self.update(Event::Tick { now: now() });
         changes
     }
@@ -362,14 +367,14 @@ impl Viewer {
             }
         );
         self.update(Event::Feed(Box::new(feed)));
-        !(is_of_whole && self.app.reader.session.is_read_beside())
+        !(is_of_whole && self.app.reader.session.is_replacement_pending())
     }
 
     fn update(&mut self, event: Event) {
         self.has_read |= matches!(&event, Event::Feed(feed) if matches!(**feed, Feed::CaughtUp));
         for effect in update(&mut self.app, event) {
             if let Err(error) = self.run_effect(effect) {
-                self.say(error.to_string());
+                self.set_status(error.to_string());
             }
         }
     }
@@ -414,7 +419,7 @@ impl Viewer {
     }
 
     /// Opens a session that was not shown before, with the marks that were saved for it.
-    fn begin(&mut self, session: Session, target: Target) {
+    fn begin(&mut self, session: SessionSource, target: Target) {
         self.state.save_session(&mut self.app.reader);
         let is_kept = !matches!(self.config.start, Start::Demo(_));
         let key = state_store::key_of(&session).filter(|_| is_kept);
@@ -423,7 +428,7 @@ impl Viewer {
     }
 
     /// Replaces the shown session.
-    fn show(&mut self, session: Session, target: Target, state: ReaderState) {
+    fn show(&mut self, session: SessionSource, target: Target, state: ReaderState) {
         // Dropped before the new one opens, so that its threads end.
         self.opened = None;
         self.opened = Some(OpenSession::show(
@@ -443,12 +448,12 @@ impl Viewer {
             self.fleet = None;
             return Ok((Flow::Continue, false));
         };
-        let is_shown = self.app.mode.is_wall() || matches!(news, News::Rang(_));
+        let is_shown = self.app.mode.is_wall() || matches!(news, News::AlarmFired(_));
         Ok((self.handle_event(Event::News(Box::new(news)))?, is_shown))
     }
 
     /// Applies new usage figures, which only the ledger shows.
-    fn apply_usage(&mut self, counted: Option<Counted>) -> anyhow::Result<(Flow, bool)> {
+    fn apply_usage(&mut self, counted: Option<CountedUsage>) -> anyhow::Result<(Flow, bool)> {
         let Some(counted) = counted else {
             self.usage = None;
             return Ok((Flow::Continue, false));
@@ -461,8 +466,8 @@ impl Viewer {
     }
 
     /// Shows a message in the status line.
-    fn say(&mut self, sentence: impl Into<String>) {
-        self.app.reader.screen.say(sentence);
+    fn set_status(&mut self, sentence: impl Into<String>) {
+        self.app.reader.screen.set_status(sentence);
     }
 
     /// Runs the action that opens the picker, the wall or the ledger.
@@ -480,7 +485,7 @@ impl Viewer {
         self.fleet = None;
         self.usage = None;
         self.colours.stop();
-        terminal::give_back();
+        terminal::leave();
         state_store::write_errors(errors);
     }
 }

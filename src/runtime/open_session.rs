@@ -25,13 +25,13 @@ use crate::app::text::folds::Folds;
 use crate::app::text::places::{KeyedPosition, Marks};
 use crate::app::update::{Event, update};
 use crate::app::views::Views;
-use crate::ingest::{self, Session, Target};
+use crate::ingest::{self, SessionSource, Target};
 use crate::model::body::Key;
 use crate::model::edit::Feed;
 use crate::model::record::Shape;
 use crate::render::picture::Pictures;
 use crate::session::filter::Filter;
-use crate::session::news::Seen;
+use crate::session::news::LastView;
 use crate::settings::state_files::{SessionKey, SessionState};
 use crate::source::fs;
 use crate::source::pattern::from_root;
@@ -52,7 +52,7 @@ pub struct OpenSession {
     pub(crate) workers: Workers,
     /// Events of these threads.
     pub answers: Receiver<Event>,
-    _say: Sender<Event>,
+    _events: Sender<Event>,
     pictures: Arc<Pictures>,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -61,7 +61,7 @@ pub struct OpenSession {
 impl OpenSession {
     /// Replaces what the app shows by a session, and follows it.
     pub fn show(
-        session: Session,
+        session: SessionSource,
         target: Target,
         config: &ViewConfig,
         state: ReaderState,
@@ -79,7 +79,7 @@ impl OpenSession {
             .opened
             .written
             .or_else(|| fs::written(&session.opened.path))
-            .map(LastWrite::found);
+            .map(LastWrite::from_file_time);
         let (say, answers) = unbounded();
         let pictures = Arc::clone(&app.reader.screen.pictures);
         let pagers = std::array::from_fn(|_| session.pager());
@@ -93,7 +93,7 @@ impl OpenSession {
             feed,
             workers,
             answers,
-            _say: say,
+            _events: say,
             pictures,
             stop,
             thread,
@@ -118,7 +118,7 @@ fn argument_of(target: &Target) -> Option<String> {
 
 /// The target with the name of the session filled in: "the newest session" of a folder or database
 /// may be another one later.
-pub(crate) fn with_name(target: Target, session: &Session) -> Target {
+pub(crate) fn with_name(target: Target, session: &SessionSource) -> Target {
     let is_choice = fs::is_dir(&target.path) || session.shape() == Shape::Rows;
     if target.is_stdin() || !is_choice {
         return target;
@@ -169,7 +169,7 @@ impl ParkedSession {
     }
 
     /// Removes sessions that were opened over this one, with the lists over them, from the stack of screens.
-    pub(super) fn drop_sessions_above(&self, below: &mut Vec<AppScreen>) {
+    pub(super) fn drop_screens_above(&self, below: &mut Vec<AppScreen>) {
         let above = below.get(self.height..).unwrap_or_default();
         if above.contains(&AppScreen::Session) {
             below.truncate(self.height);
@@ -204,9 +204,9 @@ impl ParkedSession {
 #[derive(Default)]
 pub struct ReaderState {
     marks: Marks,
-    left: Option<KeyedPosition>,
+    position: Option<KeyedPosition>,
     folds: Folds,
-    seen: Option<Seen>,
+    last_view: Option<LastView>,
     filter: Option<Filter>,
     /// `None` if the session had none, so that those of the settings hold.
     alarms: Option<Alarms>,
@@ -217,10 +217,10 @@ impl ReaderState {
     /// Moves the state out of the reader.
     pub fn take_from(reader: &mut Reader) -> Self {
         Self {
-            left: KeyedPosition::of(&reader.text.view, &reader.session.transcript),
+            position: KeyedPosition::of(&reader.text.view, &reader.session.transcript),
             folds: std::mem::take(&mut reader.text.folds).without_runs(),
             marks: std::mem::take(&mut reader.text.places.marks),
-            seen: reader.text.places.seen.take(),
+            last_view: reader.text.places.last_visit.take(),
             filter: reader
                 .text
                 .find
@@ -235,13 +235,13 @@ impl ReaderState {
     /// The same state for a session that becomes the first of several joined ones.
     pub(crate) fn into_first_of_several(mut self) -> Self {
         let name = |key: &Key| ingest::joined::key_at(0, key);
-        self.left.iter_mut().for_each(|left| left.rename(name));
+        self.position.iter_mut().for_each(|left| left.rename(name));
         self.marks
             .values_mut()
             .for_each(|(key, _)| *key = name(key));
         // The end that was seen belongs to one session; the joined one has another.
         Self {
-            seen: None,
+            last_view: None,
             folds: self.folds.renamed(name),
             ..self
         }
@@ -251,7 +251,7 @@ impl ReaderState {
     pub(crate) fn from_saved(memory: SessionState) -> Self {
         Self {
             marks: memory.marks,
-            seen: memory.seen,
+            last_view: memory.seen,
             ..Self::default()
         }
     }
@@ -260,9 +260,9 @@ impl ReaderState {
     /// arrive.
     fn restore(self, reader: &mut Reader) {
         reader.text.places.marks = self.marks;
-        reader.text.places.return_to = self.left;
+        reader.text.places.return_to = self.position;
         reader.text.folds = self.folds;
-        reader.text.places.seen = self.seen;
+        reader.text.places.last_visit = self.last_view;
         reader.text.find.filter = self.filter.map(Filter::emptied);
         reader.alarms = self
             .alarms
@@ -295,7 +295,7 @@ pub fn clear(app: &mut App, config: &ViewConfig) -> Reader {
         is_pushed: false,
         ..app.reader.panes
     };
-    app.keys.forget_typed();
+    app.keys.clear_typed();
     app.mode = Mode::Normal;
     keeping_settings(app, |app| std::mem::replace(&mut app.reader, fresh))
 }

@@ -16,8 +16,8 @@ use super::clock::now;
 use super::config::ViewConfig;
 use crate::app::update::Event;
 use crate::fleet;
-use crate::ingest::find::{self, Environment, ScanWatch, Search};
-use crate::model::found::{Found, Sighting};
+use crate::ingest::find::{self, DiscoveryQuery, Environment, ScanWatch};
+use crate::model::found::{FoundSession, Sighting};
 use crate::model::text::Text;
 use crate::report::sessions::grep::first_of_each;
 
@@ -30,12 +30,12 @@ pub(crate) struct Discovery {
     pub(crate) sightings: Receiver<Sighting>,
     _watch: ScanWatch,
     environment: Environment,
-    wanted: Sender<Vec<Found>>,
+    read_requests: Sender<Vec<FoundSession>>,
     words: Sender<TextQuery>,
     generation: Arc<AtomicU32>,
     /// What was read of sessions, and results of text searches.
     pub(crate) previews: Receiver<Event>,
-    _say: Sender<Event>,
+    _events: Sender<Event>,
 }
 
 /// A search for sessions whose text has these words.
@@ -45,8 +45,8 @@ struct TextQuery {
 }
 
 /// What the picker of this viewer searches.
-pub(crate) fn search(config: &ViewConfig) -> Search {
-    Search::among(
+pub(crate) fn search(config: &ViewConfig) -> DiscoveryQuery {
+    DiscoveryQuery::among(
         config.environment.clone(),
         config.listed.iter().cloned().map(Ok),
         None,
@@ -54,16 +54,16 @@ pub(crate) fn search(config: &ViewConfig) -> Search {
 }
 
 /// The places it searches, for display.
-pub(crate) fn places(search: &Search) -> Vec<String> {
+pub(crate) fn places(search: &DiscoveryQuery) -> Vec<String> {
     let shown = |place: PathBuf| Text::clean(&search.environment.shortened(&place)).to_string();
     search.places().into_iter().map(shown).collect()
 }
 
 impl Discovery {
     /// Starts the threads.
-    pub(crate) fn start(search: Search) -> Self {
+    pub(crate) fn start(search: DiscoveryQuery) -> Self {
         let environment = search.environment.clone();
-        let (wanted, wanted_in) = unbounded::<Vec<Found>>();
+        let (wanted, wanted_in) = unbounded::<Vec<FoundSession>>();
         let (say, previews) = unbounded();
         let read_out = say.clone();
         thread::spawn(move || read_glances(&wanted_in, &read_out));
@@ -77,11 +77,11 @@ impl Discovery {
             sightings,
             _watch: watch,
             environment,
-            wanted,
+            read_requests: wanted,
             words,
             generation,
             previews,
-            _say: say,
+            _events: say,
         }
     }
 
@@ -97,13 +97,13 @@ impl Discovery {
                 shorten(&mut found, &self.environment);
                 Sighting::Found(found)
             }
-            other @ (Sighting::Gone(_) | Sighting::Refused(_) | Sighting::Complete) => other,
+            other @ (Sighting::Removed(_) | Sighting::Refused(_) | Sighting::Complete) => other,
         }))
     }
 
     /// Reads how these sessions stand, and no others any more.
-    pub(crate) fn glance(&self, found: Vec<Found>) {
-        let _ = self.wanted.send(found);
+    pub(crate) fn glance(&self, found: Vec<FoundSession>) {
+        let _ = self.read_requests.send(found);
     }
 
     /// Searches the texts of sessions; an earlier search stops.
@@ -120,7 +120,7 @@ impl Drop for Discovery {
 }
 
 /// Shortens folders for display (`~/…`).
-fn shorten(found: &mut Found, environment: &Environment) {
+fn shorten(found: &mut FoundSession, environment: &Environment) {
     let short = |cwd: Text| Text::clean(&environment.shortened(Path::new(cwd.as_str())));
     found.cwd = found.cwd.take().map(short);
     found.project = found.project.take().map(short);
@@ -128,7 +128,7 @@ fn shorten(found: &mut Found, environment: &Environment) {
 
 /// Runs text searches, one after the other.
 fn run_text_searches(
-    places: &Search,
+    places: &DiscoveryQuery,
     asked: &Receiver<TextQuery>,
     current: &AtomicU32,
     say: &Sender<Event>,
@@ -155,9 +155,9 @@ fn run_text_searches(
 }
 
 /// Reads how sessions stand that are in sight; what is in sight no more is not read.
-fn read_glances(wanted: &Receiver<Vec<Found>>, say: &Sender<Event>) {
+fn read_glances(wanted: &Receiver<Vec<FoundSession>>, say: &Sender<Event>) {
     for first in wanted {
-        let mut left: VecDeque<Found> = first.into();
+        let mut left: VecDeque<FoundSession> = first.into();
         loop {
             if let Some(newer) = wanted.try_iter().last() {
                 left = newer.into();

@@ -18,7 +18,7 @@ use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::text::places::Marks;
 use crate::app::text::places::Places;
-use crate::ingest::Session;
+use crate::ingest::SessionSource;
 use crate::model::text::Text;
 use crate::report::status::Today;
 use crate::settings::state_files::{self, Habits, PaneWidths, SessionKey, SessionState};
@@ -62,7 +62,7 @@ impl StateStore {
                 habits.widths.apply(app);
                 self.widths = PaneWidths::of(app);
             }
-            Err(why) => app.reader.screen.say(why),
+            Err(why) => app.reader.screen.set_status(why),
         }
     }
 
@@ -73,7 +73,7 @@ impl StateStore {
         screen: &mut Screen,
     ) -> SessionState {
         self.load(key).unwrap_or_else(|why| {
-            screen.say(why);
+            screen.set_status(why);
             SessionState::default()
         })
     }
@@ -86,7 +86,7 @@ impl StateStore {
             seen: None,
         }) {
             Ok(marks) => places.marks = marks,
-            Err(why) => screen.say(unsaved(&why)),
+            Err(why) => screen.set_status(unsaved(&why)),
         }
     }
 
@@ -94,7 +94,7 @@ impl StateStore {
     pub(crate) fn save_session(&mut self, reader: &mut Reader) -> Option<SessionKey> {
         let key = self.key.clone();
         if let Err(why) = self.finish(reader) {
-            reader.screen.say(unsaved(&why));
+            reader.screen.set_status(unsaved(&why));
         }
         key
     }
@@ -110,17 +110,17 @@ impl StateStore {
     }
 
     /// Deletes what is saved of the session.
-    pub(crate) fn forget_session(&mut self, screen: &mut Screen) {
+    pub(crate) fn delete_session(&mut self, screen: &mut Screen) {
         self.is_paused = true;
-        match self.forget() {
-            Ok(true) => screen.say("forgotten"),
-            Ok(false) => screen.say("nothing was kept of this session"),
-            Err(why) => screen.say(why),
+        match self.delete() {
+            Ok(true) => screen.set_status("forgotten"),
+            Ok(false) => screen.set_status("nothing was kept of this session"),
+            Err(why) => screen.set_status(why),
         }
     }
 
     fn finish(&mut self, reader: &Reader) -> Result<(), String> {
-        let seen = reader.session.end(now());
+        let seen = reader.session.last_view(now());
         let is_wanted = self.key.is_some()
             && !self.is_paused
             && (seen.is_some() || !reader.text.places.marks.is_empty());
@@ -242,12 +242,12 @@ impl StateStore {
     }
 
     /// Deletes the file of the session, whatever it holds. Returns whether there was one.
-    pub fn forget(&mut self) -> Result<bool, String> {
+    pub fn delete(&mut self) -> Result<bool, String> {
         self.saved_marks = Marks::default();
         let Some((folder, key)) = self.sessions(false)? else {
             return Ok(false);
         };
-        folder.forget(&key.file_name())
+        folder.delete(&key.file_name())
     }
 
     /// The folder of sessions, and the session that is shown.
@@ -262,7 +262,7 @@ impl StateStore {
 }
 
 /// Identifies a session in the state folder; `None` for a pipe.
-pub(crate) fn key_of(session: &Session) -> Option<SessionKey> {
+pub(crate) fn key_of(session: &SessionSource) -> Option<SessionKey> {
     // Saved state belongs to a single session.
     let path = fs::canonicalize(&session.opened.path)
         .ok()
@@ -312,7 +312,7 @@ mod tests {
     use crate::app::input::history::Histories;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
-    use crate::session::news::Seen;
+    use crate::session::news::LastView;
     use crate::settings::state_files::{PaneWidths, SessionKey, SessionState};
 
     fn key(name: &str) -> SessionKey {
@@ -342,7 +342,7 @@ mod tests {
         let (mut one, mut one_state) = store(dir.path(), "s");
         let (mut two, mut two_state) = store(dir.path(), "s");
         mark(&mut one_state, 'a', "e1");
-        one_state.seen = Some(Seen {
+        one_state.seen = Some(LastView {
             key: Text::from("e9"),
             at: Timestamp(1_700_000_000_000),
         });
@@ -607,8 +607,8 @@ mod tests {
             assert!(state.save(memory.clone()).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), strange);
         }
-        assert_eq!(first.forget(), Ok(true));
-        assert_eq!(first.forget(), Ok(false));
+        assert_eq!(first.delete(), Ok(true));
+        assert_eq!(first.delete(), Ok(false));
         first.save(memory.clone()).unwrap();
         assert_eq!(store(dir.path(), "s").1.marks, memory.marks);
     }

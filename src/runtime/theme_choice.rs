@@ -13,10 +13,10 @@ use crate::settings::themes;
 pub fn first(config: &ViewConfig) -> Result<Theme, String> {
     match &config.theme {
         ThemeChoice::Auto if is_light(config.terminal.colorfgbg.as_deref()) == Some(true) => {
-            named("light", config)
+            by_name("light", config)
         }
-        ThemeChoice::Auto => named("dark", config),
-        ThemeChoice::Named(name) | ThemeChoice::Preferred(name) => named(name, config),
+        ThemeChoice::Auto => by_name("dark", config),
+        ThemeChoice::Named(name) | ThemeChoice::Preferred(name) => by_name(name, config),
     }
 }
 
@@ -24,14 +24,14 @@ pub fn first(config: &ViewConfig) -> Result<Theme, String> {
 pub(crate) fn first_of_all(config: &ViewConfig) -> Result<(Theme, Option<String>), String> {
     match first(config) {
         Err(why) if matches!(config.theme, ThemeChoice::Preferred(_)) => {
-            Ok((named("dark", config)?, Some(why)))
+            Ok((by_name("dark", config)?, Some(why)))
         }
         theme => theme.map(|theme| (theme, None)),
     }
 }
 
 /// Whether to query the terminal for its background.
-pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
+pub(crate) fn needs_background(config: &ViewConfig) -> bool {
     let is_simple = matches!(
         config.terminal.term.as_deref(),
         None | Some("dumb" | "linux")
@@ -43,7 +43,7 @@ pub(crate) fn asks_for_background(config: &ViewConfig) -> bool {
 }
 
 /// The theme with a name, adapted to the terminal.
-pub fn named(name: &str, config: &ViewConfig) -> Result<Theme, String> {
+pub fn by_name(name: &str, config: &ViewConfig) -> Result<Theme, String> {
     let theme = if config.terminal.no_color {
         Theme::mono()
     } else {
@@ -61,21 +61,21 @@ fn found(name: &str, config: &ViewConfig) -> Result<Theme, String> {
 
 /// Switches to the theme with a name.
 pub fn set(name: &str, config: &ViewConfig, reader: &mut Reader) {
-    match named(name, config) {
+    match by_name(name, config) {
         Ok(theme) => {
             reader.screen.theme = theme
                 .with_canvas(reader.screen.theme.terminal.canvas)
                 .with_marks(reader.screen.theme.has_marks);
             reader.text.invalidate_rows();
         }
-        Err(why) => reader.screen.say(why),
+        Err(why) => reader.screen.set_status(why),
     }
 }
 
 /// A built-in theme, or one in the user's folder; `None` if there is none, an error if its file
 /// cannot be used.
 pub(crate) fn find(name: &str, themes: Option<&Path>) -> Result<Option<Theme>, String> {
-    if let Some(theme) = themes::known(name) {
+    if let Some(theme) = themes::built_in(name) {
         return Ok(Some(theme));
     }
     let is_plain = !name.is_empty() && !name.contains(['/', '\\', '.']);
@@ -96,7 +96,8 @@ pub(crate) fn unknown(name: &str) -> String {
 /// All themes: the built-in ones, and those in the user's settings folder.
 pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
     let of_tv = |name: &str| {
-        let theme = themes::known(name).ok_or_else(|| "comes with tv: cannot be read".to_owned());
+        let theme =
+            themes::built_in(name).ok_or_else(|| "comes with tv: cannot be read".to_owned());
         Listed {
             name: name.to_owned(),
             from: "comes with tv".to_owned(),
@@ -121,7 +122,7 @@ pub fn all(settings_folder: Option<&Path>) -> Vec<Listed> {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else {
             continue;
         };
-        let (is_taken, from) = (themes::known(name).is_some(), path.display().to_string());
+        let (is_taken, from) = (themes::built_in(name).is_some(), path.display().to_string());
         let theme = if is_taken {
             Err(format!("{from}: never used, one of tv has this name"))
         } else {

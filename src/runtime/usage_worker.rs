@@ -14,8 +14,8 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, never, select, 
 
 use super::clock::now;
 use crate::analysis::ledger::Ledger;
-use crate::analysis::ledger::counting::{Counted, Progress, Question};
-use crate::ingest::find::Search;
+use crate::analysis::ledger::counting::{CountedUsage, CountingProgress, Question};
+use crate::ingest::find::DiscoveryQuery;
 use crate::model::text::Text;
 use crate::report::sessions::usage::{Step, count};
 
@@ -29,7 +29,7 @@ const LISTED_FAILURES: usize = 100;
 /// Adds up the usage of all sessions until it is dropped.
 pub(super) struct UsageWorker {
     /// Answers to the current question.
-    pub(super) answers: Receiver<Counted>,
+    pub(super) answers: Receiver<CountedUsage>,
     questions: Sender<Question>,
     stop: Arc<AtomicBool>,
 }
@@ -37,12 +37,12 @@ pub(super) struct UsageWorker {
 #[derive(Default)]
 struct UsageState {
     ledger: Ledger,
-    progress: Progress,
+    progress: CountingProgress,
 }
 
 impl UsageWorker {
     /// Starts both threads.
-    pub(super) fn start(search: Search, question: Question) -> Self {
+    pub(super) fn start(search: DiscoveryQuery, question: Question) -> Self {
         let sums = Arc::new(Mutex::new(UsageState::default()));
         let stop = Arc::new(AtomicBool::new(false));
         let (say, answers) = bounded(1);
@@ -71,7 +71,12 @@ impl Drop for UsageWorker {
 }
 
 /// Reads all sessions.
-fn read(search: &Search, sums: &Mutex<UsageState>, touch: &Sender<()>, is_over: &AtomicBool) {
+fn read(
+    search: &DiscoveryQuery,
+    sums: &Mutex<UsageState>,
+    touch: &Sender<()>,
+    is_over: &AtomicBool,
+) {
     let change = |change: &mut dyn FnMut(&mut UsageState)| {
         change(&mut sums.lock().unwrap_or_else(PoisonError::into_inner));
         !is_over.load(Ordering::Relaxed)
@@ -111,7 +116,7 @@ fn answer(
     sums: &Mutex<UsageState>,
     asked: &Receiver<Question>,
     mut touched: Receiver<()>,
-    say: &Sender<Counted>,
+    say: &Sender<CountedUsage>,
 ) {
     loop {
         let begun = Instant::now();

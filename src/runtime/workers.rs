@@ -20,7 +20,7 @@ use crate::model::text::Text;
 use crate::render::code::Colours;
 use crate::render::picture::Pictures;
 use crate::session::filter::FilterJob;
-use crate::session::search::progress::Hit;
+use crate::session::search::progress::BlockHits;
 use crate::session::search::{Job, hits_of};
 
 /// Least time between two progress reports of a filter.
@@ -49,7 +49,7 @@ pub(crate) struct Workers {
     work: Sender<ReadJob>,
     searches: Sender<Job>,
     filters: Sender<FilterJob>,
-    wanted: Arc<Generations>,
+    generations: Arc<Generations>,
 }
 
 impl Workers {
@@ -80,7 +80,7 @@ impl Workers {
             work,
             searches,
             filters,
-            wanted,
+            generations: wanted,
         }
     }
 
@@ -120,24 +120,28 @@ impl Workers {
 
     /// Queues a part of a search; an earlier search stops.
     pub(crate) fn search(&self, job: Job) {
-        self.wanted.search.store(job.generation, Ordering::SeqCst);
+        self.generations
+            .search
+            .store(job.generation, Ordering::SeqCst);
         let _ = self.searches.send(job);
     }
 
     pub(crate) fn cancel_search(&self) {
-        self.wanted.search.store(0, Ordering::SeqCst);
+        self.generations.search.store(0, Ordering::SeqCst);
     }
 
     /// Queues texts to be filtered. A job for the whole session stops an earlier one.
     pub(crate) fn filter(&self, job: FilterJob) {
         if job.is_whole {
-            self.wanted.filter.store(job.generation, Ordering::SeqCst);
+            self.generations
+                .filter
+                .store(job.generation, Ordering::SeqCst);
         }
         let _ = self.filters.send(job);
     }
 
     pub(crate) fn cancel_filter(&self) {
-        self.wanted.filter.store(0, Ordering::SeqCst);
+        self.generations.filter.store(0, Ordering::SeqCst);
     }
 }
 
@@ -183,8 +187,8 @@ fn page(mut pager: Pager, work: &Receiver<ReadJob>, say: &Sender<Event>) {
                 Event::Inspected(inspector::InspectedRecords { origins, trees })
             }
             ReadJob::View(image) => match images::open(&mut pager, &image) {
-                Ok(()) => Event::Say("opened outside".to_owned()),
-                Err(why) => Event::Say(why),
+                Ok(()) => Event::Status("opened outside".to_owned()),
+                Err(why) => Event::Status(why),
             },
             ReadJob::Texts(origins, answer) => {
                 let parts: Option<Vec<String>> = origins
@@ -258,7 +262,7 @@ impl RecordReader {
     /// Drops the cache: the file may change before the next job.
     fn drop_cache(&mut self) {
         self.read = None;
-        self.pager.rest();
+        self.pager.free_window();
     }
 }
 
@@ -270,7 +274,7 @@ fn percent(done: usize, of: usize) -> u8 {
 fn search(records: &mut RecordReader, job: &Job, wanted: &AtomicU32, say: &Sender<Event>) -> bool {
     let generation = job.generation;
     let is_worth = |record: &[u8]| job.prefilter.may_be_in(record);
-    let mut hits: Vec<Hit> = Vec::new();
+    let mut hits: Vec<BlockHits> = Vec::new();
     for (entry, blocks) in &job.entries {
         if wanted.load(Ordering::Relaxed) != generation {
             return true;

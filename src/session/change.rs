@@ -22,5 +22,5 @@ pub enum SessionChange {
     /// Bodies that were read without a request.
     Bodies(Vec<(Origin, Vec<Held>)>),
     /// A message for the user.
-    Said(String),
+    Message(String),
 }

@@ -19,9 +19,9 @@ const KEPT: usize = 1_000;
 /// Details by record.
 #[derive(Clone, Debug, Default)]
 pub struct KnownDetails {
-    known: HashMap<Origin, Arc<Details>>,
+    cached: HashMap<Origin, Arc<Details>>,
     order: VecDeque<Origin>,
-    asked: HashSet<Origin>,
+    requested: HashSet<Origin>,
     /// Whether they are whole records.
     is_whole: bool,
     bytes: u64,
@@ -39,7 +39,7 @@ impl KnownDetails {
     /// Drops the details of these entries, which were read again: the records at those positions
     /// may be different. All others stay, because rows that vanish for a moment would move what is
     /// being read.
-    pub(crate) fn forget(&mut self, anew: &[&Entry]) {
+    pub(crate) fn invalidate(&mut self, anew: &[&Entry]) {
         if anew.len() > KEPT {
             return self.clear();
         }
@@ -47,8 +47,8 @@ impl KnownDetails {
             .iter()
             .flat_map(|entry| (0..entry.blocks.len()).flat_map(|block| records_below(entry, block)))
         {
-            self.asked.remove(&origin);
-            if self.known.remove(&origin).is_some() {
+            self.requested.remove(&origin);
+            if self.cached.remove(&origin).is_some() {
                 self.order.retain(|known| *known != origin);
                 self.bytes = self.bytes.saturating_sub(u64::from(origin.len));
             }
@@ -56,7 +56,7 @@ impl KnownDetails {
     }
 
     /// Cached details of these blocks of an entry, without records shown before.
-    pub fn of(
+    pub fn cached(
         &self,
         entry: &Entry,
         blocks: std::ops::Range<usize>,
@@ -73,7 +73,7 @@ impl KnownDetails {
             .filter(|(_, origin)| Some(*origin) != above);
         let known = below.filter_map(|(block, origin)| {
             let details = self
-                .known
+                .cached
                 .get(&origin)
                 .filter(|details| !details.is_empty())?;
             Some((block, Arc::clone(details)))
@@ -82,7 +82,7 @@ impl KnownDetails {
     }
 
     /// Switches between whole records and fields that no block shows.
-    pub(crate) fn want_whole(&mut self, is_whole: bool) {
+    pub(crate) fn set_whole(&mut self, is_whole: bool) {
         if self.is_whole != is_whole {
             *self = Self {
                 is_whole,
@@ -93,30 +93,33 @@ impl KnownDetails {
 
     /// Records of these blocks of an entry that are neither cached nor requested; marks them as
     /// requested.
-    pub(crate) fn unasked(&mut self, entry: &Entry, blocks: std::ops::Range<usize>) -> Vec<Origin> {
+    pub(crate) fn request_missing(
+        &mut self,
+        entry: &Entry,
+        blocks: std::ops::Range<usize>,
+    ) -> Vec<Origin> {
         let blocks = blocks.start..blocks.end.min(entry.blocks.len());
         let records = blocks
             .flat_map(|block| records_below(entry, block))
             .map(|(_, origin)| origin);
         records
-            .filter(|origin| !self.known.contains_key(origin) && self.asked.insert(*origin))
+            .filter(|origin| !self.cached.contains_key(origin) && self.requested.insert(*origin))
             .collect()
     }
 
-    /// Whether an answer is pending.
-    pub(crate) fn awaits_any(&self) -> bool {
-        !self.asked.is_empty()
+    pub(crate) fn is_pending(&self) -> bool {
+        !self.requested.is_empty()
     }
 
     /// Adds details that were requested. Returns whether there is more to show.
-    pub(crate) fn take(&mut self, is_whole: bool, found: Vec<(Origin, Details)>) -> bool {
+    pub(crate) fn insert(&mut self, is_whole: bool, found: Vec<(Origin, Details)>) -> bool {
         let mut is_seen = false;
         for (origin, details) in found {
             // A request from before records were read again may have another record.
-            if self.is_whole == is_whole && self.asked.remove(&origin) {
+            if self.is_whole == is_whole && self.requested.remove(&origin) {
                 self.bytes += u64::from(origin.len);
                 is_seen |= !details.is_empty();
-                self.known.insert(origin, Arc::new(details));
+                self.cached.insert(origin, Arc::new(details));
                 self.order.push_back(origin);
             }
         }
@@ -124,7 +127,7 @@ impl KnownDetails {
         while self.order.len() > KEPT || is_much(self) {
             if let Some(oldest) = self.order.pop_front() {
                 self.bytes = self.bytes.saturating_sub(u64::from(oldest.len));
-                self.known.remove(&oldest);
+                self.cached.remove(&oldest);
             }
         }
         is_seen

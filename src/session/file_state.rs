@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::analysis::activity::LastWrite;
-use crate::model::edit::{LinkState, Opened, Polled};
+use crate::model::edit::{LinkState, OpenedSession, Polled};
 use crate::model::record::FileId;
 use crate::model::text::Text;
 
@@ -15,7 +15,7 @@ const MOST_FILES: usize = 1_000_000;
 #[derive(Debug, Default)]
 pub struct FileState {
     /// What was found out when the session was opened.
-    pub(crate) opened: Option<Opened>,
+    pub(crate) opened: Option<OpenedSession>,
     /// Command-line argument that opens this session; `None` for a pipe.
     pub address: Option<String>,
     /// The same of the session that this one was opened over.
@@ -46,7 +46,7 @@ impl FileState {
                 None
             }
             LinkState::Emptied => Some("file emptied".to_owned()),
-            LinkState::Gone => Some("file gone".to_owned()),
+            LinkState::Deleted => Some("file gone".to_owned()),
             LinkState::Moved(None) => Some("file moved".to_owned()),
             LinkState::Moved(Some(name)) => Some(format!("moved to {name}")),
             LinkState::Archived(name) => Some(format!("archived as {name}")),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::analysis::calls::Place;
 use crate::analysis::expression::Expr;
-use crate::analysis::expression::judge::{Judge, Unsure, Verdict};
+use crate::analysis::expression::judge::{Judge, Judgement, Unsure};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
@@ -81,7 +81,7 @@ impl Filter {
 
     /// The same filter, for a session that was read again.
     #[must_use]
-    pub(crate) fn again(&self, transcript: &Transcript, generation: u32) -> Self {
+    pub(crate) fn rebuilt(&self, transcript: &Transcript, generation: u32) -> Self {
         Self::new(&self.typed, self.expr.clone(), transcript, generation)
     }
 
@@ -119,9 +119,9 @@ impl Filter {
                     .judge
                     .judge(transcript, entry, (place, block), reads_memory)
                 {
-                    Verdict::Known(true) => shown.blocks.push(place),
-                    Verdict::Known(false) => {}
-                    Verdict::Unsure(open) => {
+                    Judgement::Known(true) => shown.blocks.push(place),
+                    Judgement::Known(false) => {}
+                    Judgement::Unsure(open) => {
                         let focus = Place {
                             entry: *id,
                             block: place,
@@ -161,7 +161,7 @@ impl Filter {
     }
 
     /// Drops verdicts of removed entries.
-    pub(crate) fn keep(&mut self, transcript: &Transcript) {
+    pub(crate) fn retain_known(&mut self, transcript: &Transcript) {
         let known: HashSet<EntryId> = transcript.order().iter().copied().collect();
         self.verdicts.retain(|id, _| known.contains(id));
         self.hidden = self

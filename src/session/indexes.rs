@@ -65,10 +65,10 @@ macro_rules! indexes {
         }
 
         impl Indexes {
-            fn note_each(&mut self, transcript: &Transcript, touched: &Touched) {
-                self.account.note(transcript, touched);
-                self.findings.note(transcript, touched);
-                $(self.$name.note(transcript, touched);)*
+            fn invalidate_each(&mut self, transcript: &Transcript, touched: &Touched) {
+                self.account.invalidate(transcript, touched);
+                self.findings.invalidate(transcript, touched);
+                $(self.$name.invalidate(transcript, touched);)*
             }
 
             fn change_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
@@ -76,15 +76,15 @@ macro_rules! indexes {
                     self.account.change(transcript, *id);
                     self.findings.change(transcript, *id);
                 }
-                self.learn_each(transcript, ids);
+                self.reprocess_each(transcript, ids);
             }
 
-            fn go_on_from_each(&mut self, before: &Self) {
-                self.findings.go_on_from(&before.findings);
-                $(self.$name.go_on_from(&before.$name);)*
+            fn continue_from_each(&mut self, before: &Self) {
+                self.findings.continue_from(&before.findings);
+                $(self.$name.continue_from(&before.$name);)*
             }
 
-            fn learn_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+            fn reprocess_each(&mut self, transcript: &Transcript, ids: &[EntryId]) {
                 for id in ids {
                     $(self.$name.change(transcript, *id);)*
                 }
@@ -92,7 +92,7 @@ macro_rules! indexes {
 
             /// Processes new entries for the indexes that are needed, and computes their values if
             /// `is_seen`. Returns whether all entries are processed.
-            fn take_in(&mut self, transcript: &Transcript, needs: Needs, is_seen: bool) -> bool {
+            fn process(&mut self, transcript: &Transcript, needs: Needs, is_seen: bool) -> bool {
                 let mut is_all = self.change_due(transcript);
                 let needs = needs | Needs::always();
                 is_all &= if is_seen {
@@ -150,9 +150,9 @@ impl Needs {
 
 impl Indexes {
     /// Marks the touched entries for processing.
-    pub(crate) fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub(crate) fn invalidate(&mut self, transcript: &Transcript, touched: &Touched) {
         let now = self.delayed.delay(transcript, touched);
-        self.note_each(transcript, &now);
+        self.invalidate_each(transcript, &now);
         self.generation += u64::from(!touched.is_empty());
     }
 
@@ -165,29 +165,29 @@ impl Indexes {
 
     /// Processes new entries as they come, without computing values.
     pub(crate) fn watch(&mut self, transcript: &Transcript, needs: Needs) {
-        self.is_behind |= !self.take_in(transcript, needs, false);
+        self.is_behind |= !self.process(transcript, needs, false);
     }
 
     /// Processes these entries again, because their bodies were read.
-    pub(crate) fn learn(&mut self, transcript: &Transcript, ids: &[EntryId]) {
+    pub(crate) fn reprocess(&mut self, transcript: &Transcript, ids: &[EntryId]) {
         self.generation += 1;
-        self.learn_each(transcript, ids);
+        self.reprocess_each(transcript, ids);
     }
 
     /// Drops everything; it is derived from the entries again on demand.
-    pub(crate) fn let_go(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let mut anew = Self::default();
-        anew.go_on_from(self);
+        anew.continue_from(self);
         *self = anew;
     }
 
     /// Replaces the indexes of the previous transcript: counters continue from there, so that users
     /// of the counters notice the change.
-    pub(super) fn go_on_from(&mut self, before: &Self) {
+    pub(super) fn continue_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
         self.needs = before.needs;
-        self.account.go_on_from(&before.account);
-        self.go_on_from_each(before);
+        self.account.continue_from(&before.account);
+        self.continue_from_each(before);
     }
 
     /// Processes new entries for the current views and computes their values. Without the beginning
@@ -199,7 +199,7 @@ impl Indexes {
             findings: needs.findings && is_whole,
             ..needs
         };
-        self.is_behind = !self.take_in(transcript, needs, true);
+        self.is_behind = !self.process(transcript, needs, true);
         self.generation += u64::from(was_behind || self.is_behind);
     }
 

@@ -47,7 +47,7 @@ pub(crate) use change::SessionChange;
 pub(crate) use file_state::FileState;
 pub(crate) use indexes::Indexes;
 use indexes::Needs;
-use news::Seen;
+use news::LastView;
 pub(crate) use status::SessionStatus;
 
 /// Bytes of bodies that stay in memory. Their entries are not packed, which takes as much memory
@@ -71,38 +71,38 @@ pub struct Session {
     pub status: SessionStatus,
     /// The whole session as far as it is read, while its end is shown; or the new content of its
     /// file, while the old one is shown.
-    whole: Option<Box<Self>>,
+    replacement: Option<Box<Self>>,
     /// In a hidden session: differences from the shown transcript, if that is of an earlier version
     /// of the file.
     differences: Option<Differences>,
     /// In a hidden session: number of entries when turns and branches were last derived from
     /// scratch.
-    settled: usize,
+    derived_entries: usize,
 }
 
 impl Session {
     /// Applies an event of the feed.
-    pub(crate) fn take(&mut self, feed: Feed) -> Vec<SessionChange> {
+    pub(crate) fn apply_feed(&mut self, feed: Feed) -> Vec<SessionChange> {
         match feed {
             Feed::Opened(opened) => self.file.opened = Some(*opened),
             Feed::Batch {
                 stage: Stage::Preview,
                 batch,
-            } => return self.take_last(*batch),
+            } => return self.apply_preview(*batch),
             Feed::Batch {
                 stage: Stage::Whole,
                 batch,
-            } => return self.take_whole(*batch),
+            } => return self.apply_whole(*batch),
             // After the end was reached, further reading is following, however long a burst takes.
             Feed::Progress { done, total } => {
                 self.file.progress = Some((done, total)).filter(|_| !self.file.is_caught_up);
             }
-            Feed::CaughtUp => return self.caught_up(),
+            Feed::CaughtUp => return self.finish_first_reading(),
             Feed::Bodies(contents) => return vec![SessionChange::Bodies(contents)],
             Feed::File { id, path } => self.file.name(id, path),
             Feed::Link(LinkState::Reread(why)) => {
                 self.file.link = LinkState::Live;
-                return vec![SessionChange::Said(why.to_string())];
+                return vec![SessionChange::Message(why.to_string())];
             }
             Feed::Link(link) => self.file.link = link,
             Feed::Polled(why) => {
@@ -113,7 +113,7 @@ impl Session {
                     _ => None,
                 };
                 self.file.polled = Some(why);
-                return words.map(SessionChange::Said).into_iter().collect();
+                return words.map(SessionChange::Message).into_iter().collect();
             }
             Feed::Fault(what) => self.file.fault = Some(what),
         }
@@ -122,38 +122,39 @@ impl Session {
 
     /// Whether the shown transcript is only the end, or the part read so far.
     pub fn is_part(&self) -> bool {
-        self.whole.is_some() && !self.file.is_caught_up
+        self.replacement.is_some() && !self.file.is_caught_up
     }
 
     /// Whether a hidden transcript is being read that will replace the shown one.
-    pub(crate) fn is_read_beside(&self) -> bool {
-        self.whole.is_some()
+    pub(crate) fn is_replacement_pending(&self) -> bool {
+        self.replacement.is_some()
     }
 
     /// Applies a batch of the last entries.
-    fn take_last(&mut self, batch: Batch) -> Vec<SessionChange> {
+    fn apply_preview(&mut self, batch: Batch) -> Vec<SessionChange> {
         // From here on the whole is read into a hidden session, however soon its first batch comes.
-        self.whole.get_or_insert_default();
+        self.replacement.get_or_insert_default();
         self.apply(batch)
     }
 
     /// Applies a batch of the whole session.
-    fn take_whole(&mut self, batch: Batch) -> Vec<SessionChange> {
+    fn apply_whole(&mut self, batch: Batch) -> Vec<SessionChange> {
         let mode = batch.mode;
         if mode.begins() {
-            let (transcript, differences) = (self.transcript.anew(), Some(Differences::default()));
-            self.whole = Some(Box::new(Self {
+            let (transcript, differences) =
+                (self.transcript.emptied(), Some(Differences::default()));
+            self.replacement = Some(Box::new(Self {
                 transcript,
                 differences,
                 ..Self::default()
             }));
         }
-        let Some(whole) = &mut self.whole else {
+        let Some(whole) = &mut self.replacement else {
             return self.apply(batch);
         };
-        whole.take_unseen(batch, self.indexes.needs, &self.transcript);
+        whole.apply_hidden(batch, self.indexes.needs, &self.transcript);
         if mode.ends() {
-            self.show_whole()
+            self.swap_in_whole()
         } else {
             Vec::new()
         }
@@ -162,52 +163,56 @@ impl Session {
     /// Applies a batch to the shown transcript.
     fn apply(&mut self, batch: Batch) -> Vec<SessionChange> {
         let touched = self.transcript.apply(batch);
-        self.indexes.note(&self.transcript, &touched);
+        self.indexes.invalidate(&self.transcript, &touched);
         if touched.is_empty() {
             return Vec::new();
         }
         self.status.is_stale = true;
         // The bodies of new entries are in memory now, and may not be later.
         self.indexes.watch(&self.transcript, Needs::default());
-        self.transcript.settle();
+        self.transcript.update_derived();
         vec![SessionChange::Touched(touched)]
     }
 
     /// Applies a batch to a hidden session, updates the indexes that are needed, and compares it
     /// with the shown transcript `before`.
-    fn take_unseen(&mut self, batch: Batch, needs: Needs, before: &Transcript) {
+    fn apply_hidden(&mut self, batch: Batch, needs: Needs, before: &Transcript) {
         let touched = self.transcript.apply(batch);
         if let Some(differences) = &mut self.differences {
-            differences.note(before, &self.transcript, &touched);
+            differences.compare(before, &self.transcript, &touched);
         }
-        self.indexes.note(&self.transcript, &touched);
+        self.indexes.invalidate(&self.transcript, &touched);
         let (entries, is_anew) = (
             self.transcript.order().len(),
-            self.transcript.settles_anew(),
+            self.transcript.needs_full_update(),
         );
         // Deriving from scratch waits until the session is twice as long, so the total cost is at
         // most that of twice the session.
-        if !is_anew || entries >= 2 * self.settled {
-            self.transcript.settle();
-            self.settled = if is_anew { entries } else { self.settled };
+        if !is_anew || entries >= 2 * self.derived_entries {
+            self.transcript.update_derived();
+            self.derived_entries = if is_anew {
+                entries
+            } else {
+                self.derived_entries
+            };
         }
         self.indexes.watch(&self.transcript, needs);
         self.transcript.tidy();
     }
 
     /// Handles the end of the first reading.
-    fn caught_up(&mut self) -> Vec<SessionChange> {
+    fn finish_first_reading(&mut self) -> Vec<SessionChange> {
         self.file.progress = None;
         self.file.is_caught_up = true;
-        let mut changes = self.show_whole();
+        let mut changes = self.swap_in_whole();
         changes.push(SessionChange::CaughtUp);
         changes
     }
 
     /// Replaces the shown transcript, of the end or of the earlier version of the file, by the
     /// whole.
-    fn show_whole(&mut self) -> Vec<SessionChange> {
-        let Some(whole) = self.whole.take() else {
+    fn swap_in_whole(&mut self) -> Vec<SessionChange> {
+        let Some(whole) = self.replacement.take() else {
             return Vec::new();
         };
         let Self {
@@ -216,7 +221,7 @@ impl Session {
             differences,
             ..
         } = *whole;
-        indexes.go_on_from(&self.indexes);
+        indexes.continue_from(&self.indexes);
         self.indexes = indexes;
         self.status.is_stale = true;
         if let Some(differences) = differences {
@@ -228,7 +233,7 @@ impl Session {
             }];
         }
         let before = Box::new(std::mem::replace(&mut self.transcript, transcript));
-        self.transcript.settle();
+        self.transcript.update_derived();
         vec![SessionChange::Replaced {
             before,
             touched: Touched::default(),
@@ -242,7 +247,7 @@ impl Session {
         contents: &[(Origin, Vec<Held>)],
     ) -> Vec<EntryId> {
         let filled = self.transcript.fill(entries, contents);
-        self.indexes.learn(&self.transcript, entries);
+        self.indexes.reprocess(&self.transcript, entries);
         filled
     }
 
@@ -252,8 +257,8 @@ impl Session {
     }
 
     /// The current end of the session; `None` while it is still being read.
-    pub fn end(&self, now: Timestamp) -> Option<Seen> {
-        if !self.is_at_its_end() {
+    pub fn last_view(&self, now: Timestamp) -> Option<LastView> {
+        if !self.is_at_end() {
             return None;
         }
         let mut entries = self
@@ -263,19 +268,19 @@ impl Session {
             .rev()
             .filter_map(|id| self.transcript.get(*id));
         let last = entries.find(|entry| entry.lane.is_none())?;
-        Some(Seen {
+        Some(LastView {
             key: last.key.clone(),
             at: now,
         })
     }
 
     /// Whether further entries are written now, and did not exist before.
-    pub(crate) fn is_at_its_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.file.is_caught_up || self.is_part()
     }
 
     /// Entries that came after the end that was seen.
-    pub(crate) fn after(&self, seen: &Seen) -> &[EntryId] {
+    pub(crate) fn entries_since(&self, seen: &LastView) -> &[EntryId] {
         seen.after(&self.transcript, self.file.is_caught_up)
     }
 
@@ -326,7 +331,7 @@ impl Session {
 
     /// Time since the last sign of the main lane in the current turn, in ms; 0 if no work is in
     /// progress.
-    pub(crate) fn goes_on_ms(&self, now: Timestamp) -> u64 {
+    pub(crate) fn busy_ms(&self, now: Timestamp) -> u64 {
         let is_open = self.status.activity.is_work();
         self.indexes
             .account
@@ -338,7 +343,7 @@ impl Session {
     /// Whether a call of an entry still runs: the agent is at work, and the result is pending or
     /// its work continues.
     pub fn runs(&self, id: EntryId, call: &ToolCall, now: Timestamp) -> bool {
-        self.is_at_work(now) && Awaited::of(&self.transcript).runs(&self.transcript, id, call)
+        self.is_at_work(now) && Awaited::of(&self.transcript).is_running(&self.transcript, id, call)
     }
 
     /// Calls `look` with the current status of the session, for alarms.
@@ -346,13 +351,13 @@ impl Session {
         &mut self,
         now: Timestamp,
         orphan: Option<(Place, &str)>,
-        look: impl FnOnce(&alarm::Status<'_>),
+        look: impl FnOnce(&alarm::AlarmStatus<'_>),
     ) {
-        self.transcript.settle();
+        self.transcript.update_derived();
         self.indexes.compute(&self.transcript);
         self.status.activity = activity::judge(&self.transcript, self.file.last_write, now);
         let cost = self.indexes.account.cost(&self.transcript);
-        look(&alarm::Status {
+        look(&alarm::AlarmStatus {
             transcript: &self.transcript,
             activity: &self.status.activity,
             silence: self.silence(now),
@@ -364,7 +369,7 @@ impl Session {
     }
 
     /// A call or result that has lost its counterpart since `known` was collected.
-    pub(crate) fn news_of_orphans(
+    pub(crate) fn new_orphan(
         &mut self,
         known: &mut Option<HashSet<Place>>,
     ) -> Option<(Place, String)> {

@@ -7,14 +7,14 @@ use crate::model::transcript::Transcript;
 
 /// The end of the session when the user last viewed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct LastView {
     /// Key of the last entry.
     pub key: Key,
     /// Timestamp of the last entry.
     pub at: Timestamp,
 }
 
-impl Seen {
+impl LastView {
     /// Entries after it, in file order. If its last entry no longer exists, timestamps decide, but
     /// not before everything was read.
     pub(crate) fn after<'t>(&self, transcript: &'t Transcript, is_all_read: bool) -> &'t [EntryId] {

@@ -27,7 +27,7 @@ impl PendingPages {
     }
 
     /// Allows the bodies of an entry to be requested again.
-    pub fn forget(&mut self, id: EntryId) {
+    pub fn remove(&mut self, id: EntryId) {
         while let Some(known) = self.known.range((id, 0)..=(id, usize::MAX)).next().copied() {
             self.known.remove(&known);
         }
@@ -58,7 +58,7 @@ impl Paging {
         self.add(
             asked,
             (id, number),
-            away(entry.blocks.iter().skip(first).take(BLOCKS)),
+            away_origins(entry.blocks.iter().skip(first).take(BLOCKS)),
         );
     }
 
@@ -73,7 +73,7 @@ impl Paging {
         match body {
             _ if entry.blocks.len() <= BLOCKS => self.portion(asked, (id, entry), 0),
             Some(body) => self.add(asked, (id, usize::MAX), vec![body]),
-            None => self.add(asked, (id, usize::MAX), away(entry.blocks.iter())),
+            None => self.add(asked, (id, usize::MAX), away_origins(entry.blocks.iter())),
         }
     }
 
@@ -92,17 +92,17 @@ impl Paging {
     }
 
     /// The entries that wait for bodies, and the records of those, if there are any.
-    pub(crate) fn wanted(mut self) -> Option<(Vec<EntryId>, Vec<Origin>)> {
+    pub(crate) fn into_request(mut self) -> Option<(Vec<EntryId>, Vec<Origin>)> {
         self.origins.sort_unstable();
         self.origins.dedup();
         (!self.entries.is_empty()).then_some((self.entries, self.origins))
     }
 }
 
-fn away<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
+fn away_origins<'b>(blocks: impl Iterator<Item = &'b Block>) -> Vec<Origin> {
     let bodies = blocks.flat_map(|block| block.kind.bodies());
     bodies
-        .filter(|body: &&Body| body.is_away())
+        .filter(|body: &&Body| body.is_on_disk())
         .map(|body| body.from)
         .collect()
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use self::progress::{EarlierResults, Hit, SearchProgress, Texts};
+use self::progress::{BlockHits, EarlierResults, SearchProgress, Texts};
 use crate::analysis::calls::Place;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
-use crate::analysis::search::scope::Scope;
+use crate::analysis::search::scope::TextScope;
 use crate::analysis::search::texts::{self, BlockText, Read};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::Name;
@@ -27,7 +27,7 @@ pub struct Search {
     /// The text as typed.
     pub typed: String,
     /// The scope that it is restricted to.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<TextScope>,
     /// Whether the text is taken literally, even if it is a valid regular expression.
     pub is_literal: bool,
     /// Syntax error of the regular expression; then the text is taken literally, too.
@@ -36,12 +36,12 @@ pub struct Search {
     pub(crate) pattern: Regex,
     prefilter: Arc<LiteralPrefilter>,
     /// The lane that was shown when the search began.
-    pub(crate) home: Option<Name>,
+    pub(crate) start_lane: Option<Name>,
     /// Blocks with hits that the filter shows, in file order, with those of other lanes last.
-    pub(crate) hits: Vec<Hit>,
+    pub(crate) hits: Vec<BlockHits>,
     /// Number of changes of the hits.
     pub(crate) changes: u32,
-    found: Vec<Hit>,
+    found: Vec<BlockHits>,
     /// Progress of the search.
     pub(crate) progress: SearchProgress,
     /// The hit to move to, once it is found.
@@ -60,7 +60,7 @@ pub(crate) enum Seek {
     /// The first one at or after the user's position.
     Nearest,
     /// The first one after this block.
-    Behind(Place),
+    After(Place),
     /// The last one before this block.
     Before(Place),
     /// The first one that the model saw; asked for at this block.
@@ -75,7 +75,7 @@ pub struct Job {
     /// Literals that a record must contain to be decoded.
     pub prefilter: Arc<LiteralPrefilter>,
     /// The scope that the search is restricted to.
-    pub scope: Option<Scope>,
+    pub scope: Option<TextScope>,
     /// See [`Search::generation`].
     pub generation: u32,
     /// Number of the portion.
@@ -87,10 +87,10 @@ pub struct Job {
 /// Blocks of an entry with hits.
 pub fn hits_of(
     pattern: &Regex,
-    scope: Option<Scope>,
+    scope: Option<TextScope>,
     (entry, blocks): (EntryId, &[BlockText]),
     read: &mut Read<'_>,
-) -> Vec<Hit> {
+) -> Vec<BlockHits> {
     let wanted = blocks
         .iter()
         .filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
@@ -100,14 +100,14 @@ pub fn hits_of(
             first = if lines == 0 { piece } else { first };
             lines += 1;
         });
-        Hit {
+        BlockHits {
             focus: Place {
                 entry,
                 block: text.block,
             },
             lines,
             first,
-            is_beside: false,
+            is_in_other_lane: false,
         }
     });
     counted.filter(|hit| hit.lines > 0).collect()
@@ -134,7 +134,7 @@ fn is_seen(transcript: &Transcript, place: Place) -> bool {
 impl Search {
     /// A search without results. Text that is no regular expression is taken literally.
     pub(crate) fn new(typed: &str, is_literal: bool, generation: u32) -> Option<Self> {
-        let (scope, text) = Scope::split(typed);
+        let (scope, text) = TextScope::split(typed);
         let text = if is_literal && !typed.is_empty() && text.is_empty() {
             typed
         } else {
@@ -166,7 +166,7 @@ impl Search {
             }),
             pattern,
             prefilter: Arc::new(texts::prefilter(text, !is_pattern)),
-            home: None,
+            start_lane: None,
             hits: Vec::new(),
             changes: 0,
             found: Vec::new(),
@@ -183,7 +183,7 @@ impl Search {
         &mut self,
         transcript: &Transcript,
         searched: &[EntryId],
-        hits: Vec<Hit>,
+        hits: Vec<BlockHits>,
     ) {
         let searched: HashSet<EntryId> = searched.iter().copied().collect();
         self.found
@@ -192,11 +192,11 @@ impl Search {
     }
 
     /// Adds hits that are in file order, and sorts them in.
-    pub(crate) fn add(&mut self, transcript: &Transcript, mut hits: Vec<Hit>) {
+    pub(crate) fn add(&mut self, transcript: &Transcript, mut hits: Vec<BlockHits>) {
         for hit in &mut hits {
-            hit.is_beside = self.is_beside(transcript, hit.focus);
+            hit.is_in_other_lane = self.is_in_other_lane(transcript, hit.focus);
         }
-        let place = |hit: &Hit| {
+        let place = |hit: &BlockHits| {
             (
                 transcript.place_of(hit.focus.entry).unwrap_or(usize::MAX),
                 hit.focus.block,
@@ -222,17 +222,17 @@ impl Search {
         let known = earlier
             .filter(|earlier| self.is_narrower_than(earlier))
             .map(|earlier| EarlierResults {
-                within: earlier.progress.done.clone(),
+                places: earlier.progress.done.clone(),
                 entries: earlier.found.iter().map(|hit| hit.focus.entry).collect(),
             });
-        self.progress = SearchProgress::from(place, known);
+        self.progress = SearchProgress::starting_at(place, known);
     }
 
     /// Whether this text extends the earlier one, so that its hits are among the earlier hits.
     fn is_narrower_than(&self, earlier: &Self) -> bool {
         let means_itself = |typed: &str| self.is_literal || regex::escape(typed) == typed;
-        let (scope, text) = Scope::split(&self.typed);
-        let (_, before) = Scope::split(&earlier.typed);
+        let (scope, text) = TextScope::split(&self.typed);
+        let (_, before) = TextScope::split(&earlier.typed);
         self.is_literal == earlier.is_literal
             && scope == earlier.scope
             && means_itself(text)
@@ -241,8 +241,8 @@ impl Search {
     }
 
     /// The next portion to search, if not enough are in progress.
-    pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<Job> {
-        let (number, entries) = self.progress.hand_out(transcript)?;
+    pub(crate) fn next_job(&mut self, transcript: &Transcript) -> Option<Job> {
+        let (number, entries) = self.progress.next_portion(transcript)?;
         Some(Job {
             pattern: self.pattern.clone(),
             prefilter: Arc::clone(&self.prefilter),
@@ -256,7 +256,7 @@ impl Search {
     /// Drops hits that the filter hides.
     pub(crate) fn narrow(&mut self, shows: impl Fn(Place) -> bool) {
         let shown = self.found.iter().copied().filter(|hit| shows(hit.focus));
-        let (beside, own) = shown.partition::<Vec<Hit>, _>(|hit| hit.is_beside);
+        let (beside, own) = shown.partition::<Vec<BlockHits>, _>(|hit| hit.is_in_other_lane);
         self.hits = own;
         self.hits.extend(beside);
         self.changes = self.changes.wrapping_add(1);
@@ -264,15 +264,18 @@ impl Search {
 
     /// Whether a position is in another lane than the one shown when the search began. Main lanes
     /// of joined sessions count as one.
-    pub(crate) fn is_beside(&self, transcript: &Transcript, place: Place) -> bool {
-        let (lane, home) = (transcript.lane_at(place.entry), self.home.as_ref());
-        let is_read = transcript.is_spoken_to(lane) && transcript.is_spoken_to(home);
+    pub(crate) fn is_in_other_lane(&self, transcript: &Transcript, place: Place) -> bool {
+        let (lane, home) = (transcript.lane_at(place.entry), self.start_lane.as_ref());
+        let is_read = transcript.is_main_lane(lane) && transcript.is_main_lane(home);
         lane != home && !is_read
     }
 
     /// Sort key of a position among the hits.
-    pub(crate) fn rank(&self, transcript: &Transcript, place: Place) -> (bool, (usize, usize)) {
-        (self.is_beside(transcript, place), place.in_file(transcript))
+    pub(crate) fn sort_key(&self, transcript: &Transcript, place: Place) -> (bool, (usize, usize)) {
+        (
+            self.is_in_other_lane(transcript, place),
+            place.file_order(transcript),
+        )
     }
 
     /// Total number of hits.
@@ -299,15 +302,15 @@ impl Search {
         seeks: Seek,
         start: Option<Place>,
     ) -> Option<Place> {
-        let rank = |focus: Place| self.rank(transcript, focus);
+        let rank = |focus: Place| self.sort_key(transcript, focus);
         let at_or_behind = |focus: Place| {
             self.hits
                 .partition_point(|hit| rank(hit.focus) < rank(focus))
         };
-        let own = self.hits.partition_point(|hit| !hit.is_beside);
-        let complete = |hit: Option<&Hit>| hit.filter(|_| self.is_complete).copied();
+        let own = self.hits.partition_point(|hit| !hit.is_in_other_lane);
+        let complete = |hit: Option<&BlockHits>| hit.filter(|_| self.is_complete).copied();
         let done = &self.progress.done;
-        let of_entry = |focus: Place| focus.in_file(transcript).0;
+        let of_entry = |focus: Place| focus.file_order(transcript).0;
         // No hit may be missing between two positions of one lane.
         let is_sure = |from: Option<Place>, to: Place| {
             let from = from.unwrap_or(to);
@@ -325,8 +328,8 @@ impl Search {
                     .iter()
                     .filter(|hit| is_seen(transcript, hit.focus));
                 let first = seen.clone().next();
-                let own = seen.find(|hit| !hit.is_beside);
-                let is_sure = |hit: &&Hit| done.start == 0 && of_entry(hit.focus) < done.end;
+                let own = seen.find(|hit| !hit.is_in_other_lane);
+                let is_sure = |hit: &&BlockHits| done.start == 0 && of_entry(hit.focus) < done.end;
                 own.filter(is_sure)
                     .copied()
                     .or_else(|| complete(own.or(first)))
@@ -336,7 +339,7 @@ impl Search {
                 // Hits of the shown lane; of the others, if that has none.
                 let last = own.checked_sub(1).and_then(|last| self.hits.get(last));
                 let behind = self.hits.get(at).filter(|hit| is_sure(start, hit.focus));
-                let behind = behind.filter(|hit| !hit.is_beside || last.is_none());
+                let behind = behind.filter(|hit| !hit.is_in_other_lane || last.is_none());
                 let start = start.map_or(0, of_entry);
                 let is_last_part = done.end >= transcript.order().len() && done.start <= start;
                 let before = last.filter(|_| is_last_part && at >= own);
@@ -345,7 +348,7 @@ impl Search {
                     .copied()
                     .or_else(|| complete(last.or(self.hits.first())))
             }
-            Seek::Behind(from) => {
+            Seek::After(from) => {
                 let behind = self.hits.iter().find(|hit| rank(hit.focus) > rank(from));
                 let behind = behind.filter(|hit| is_sure(Some(from), hit.focus));
                 behind.copied().or_else(|| complete(self.hits.first()))
@@ -367,7 +370,7 @@ impl Search {
     }
 
     /// Corrects the number of hits of a block after its rows were laid out.
-    pub(crate) fn correct(&mut self, focus: Place, lines: usize) {
+    pub(crate) fn set_line_count(&mut self, focus: Place, lines: usize) {
         for hit in self
             .hits
             .iter_mut()

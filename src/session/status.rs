@@ -68,7 +68,7 @@ impl SessionStatus {
         if self.is_stale || self.judged != Some(seen) {
             self.judged = Some(seen);
             self.activity = activity::judge(transcript, last_write, now);
-            let is_at_work = self.activity.goes_on(now);
+            let is_at_work = self.activity.is_ongoing(now);
             let calls = if is_at_work {
                 background::calls(transcript, &self.activity)
             } else {
@@ -81,7 +81,7 @@ impl SessionStatus {
             self.in_background = if self.running.is_empty() {
                 0
             } else {
-                background::running(transcript, &self.activity)
+                background::count_running(transcript, &self.activity)
             };
         }
         let is_stale = std::mem::take(&mut self.is_stale);
@@ -96,7 +96,7 @@ impl SessionStatus {
 
     /// Whether the agent works, or waits for a user who may answer.
     pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
-        self.activity.goes_on(now)
+        self.activity.is_ongoing(now)
     }
 }
 

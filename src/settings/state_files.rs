@@ -16,7 +16,7 @@ use crate::model::entry::Piece;
 use crate::model::text::Text;
 use crate::model::text::secrets::Mask;
 use crate::model::timestamp::Timestamp;
-use crate::session::news::Seen;
+use crate::session::news::LastView;
 
 /// Schema of the file of a session.
 const OF_SESSION: &str = "tv.state/1";
@@ -54,7 +54,7 @@ pub(crate) struct SessionState {
     /// Marks set by the user.
     pub(crate) marks: Marks,
     /// End of the session when it was last seen.
-    pub(crate) seen: Option<Seen>,
+    pub(crate) seen: Option<LastView>,
 }
 
 impl SessionState {
@@ -216,7 +216,7 @@ pub(crate) fn parse_session(text: &str, key: &SessionKey) -> Result<SessionState
         .map(|(letter, mark)| (letter, (Text::clean(&mark.entry), mark.block)))
         .collect();
     let seen = file.seen.and_then(|seen| {
-        Some(Seen {
+        Some(LastView {
             key: Text::clean(&seen.entry),
             at: Timestamp::parse(&seen.at)?,
         })
@@ -285,11 +285,11 @@ pub(crate) fn habits_text(habits: &Habits) -> String {
 
 fn of_schema<'t, T: Deserialize<'t>>(text: &'t str, wanted: &str) -> Result<T, String> {
     #[derive(Deserialize)]
-    struct Named {
+    struct SchemaName {
         schema: String,
     }
     let stranger = |_: serde_json::Error| "is no file of tv".to_owned();
-    let named: Named = serde_json::from_str(text).map_err(stranger)?;
+    let named: SchemaName = serde_json::from_str(text).map_err(stranger)?;
     if named.schema != wanted {
         return Err(format!("is {}, not {wanted}", Text::clean(&named.schema)));
     }
@@ -314,7 +314,7 @@ mod tests {
     use crate::app::text::places::Marks;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
-    use crate::session::news::Seen;
+    use crate::session::news::LastView;
 
     fn key() -> SessionKey {
         SessionKey {
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        let seen = Seen {
+        let seen = LastView {
             key: Text::from("e7"),
             at: Timestamp(1_700_000_000_123),
         };
@@ -417,7 +417,7 @@ mod tests {
             marks: marks(&[('a', "e1", 0), ('b', "e5", 0), ('c', "e3", 0)]),
             seen: None,
         };
-        let seen = Some(Seen {
+        let seen = Some(LastView {
             key: Text::from("e7"),
             at: Timestamp(1),
         });
@@ -436,7 +436,7 @@ mod tests {
             ])
         );
         assert_eq!(both.seen, seen);
-        let later = Some(Seen {
+        let later = Some(LastView {
             key: Text::from("e8"),
             at: Timestamp(2),
         });

@@ -61,10 +61,9 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         .chain(EMBEDDED.iter().map(|(name, _)| *name))
 }
 
-/// The built-in theme with this name.
-pub(crate) fn known(name: &str) -> Option<Theme> {
+pub(crate) fn built_in(name: &str) -> Option<Theme> {
     let embedded = || EMBEDDED.iter().find(|(known, _)| *known == name);
-    Theme::named(name).or_else(|| embedded().map(|(name, text)| parse(name, text).theme))
+    Theme::by_name(name).or_else(|| embedded().map(|(name, text)| parse(name, text).theme))
 }
 
 /// Parses a theme file. Never fails: styles with errors keep those of the dark or the light theme.
@@ -163,7 +162,7 @@ fn style(value: &Spanned<DeValue<'_>>) -> Option<Style> {
 mod tests {
     use ratatui::style::{Color, Modifier};
 
-    use super::{EMBEDDED, known, parse};
+    use super::{EMBEDDED, built_in, parse};
     use crate::render::colour::{Rgb, contrast, rgb};
     use crate::render::theme::{LIKE, ROLES, Theme};
 
@@ -217,7 +216,7 @@ mod tests {
                 );
             }
             check(&mut file.theme, file.background.unwrap());
-            assert!(known(name).is_some());
+            assert!(built_in(name).is_some());
         }
         check(&mut Theme::dark(), (0, 0, 0));
         check(&mut Theme::light(), (255, 255, 255));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::fs::{self, Kind, Metadata};
+use super::fs::{self, Metadata, PathKind};
 use super::pattern::{Closed, Expansion, Listings, closed, expand_with};
 use super::remote;
 use super::stamp::Stamp;
@@ -43,8 +43,8 @@ pub(crate) struct NamedFiles {
     pub(crate) closed: Vec<Closed>,
 }
 
-impl From<remote::Named> for NamedFiles {
-    fn from(named: remote::Named) -> Self {
+impl From<remote::PatternMatches> for NamedFiles {
+    fn from(named: remote::PatternMatches) -> Self {
         let lying = |(path, metadata): (PathBuf, Option<Metadata>)| Lying {
             path,
             stamp: metadata.as_ref().map(Stamp::from),
@@ -65,9 +65,8 @@ pub(crate) struct FolderContents {
     pub(crate) closed: Vec<Closed>,
 }
 
-/// The files that a pattern names.
-pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
-    named_by_each(&[pattern.to_owned()], &Listings::default())
+pub(crate) fn files_matching(pattern: &Path) -> Vec<Lying> {
+    files_matching_each(&[pattern.to_owned()], &Listings::default())
         .into_iter()
         .flat_map(|named| named.files)
         .collect()
@@ -75,7 +74,7 @@ pub(crate) fn named_by(pattern: &Path) -> Vec<Lying> {
 
 /// The files that each of some patterns names. There may be tens of thousands, so two threads read
 /// their metadata; another machine walks its folders itself.
-pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<NamedFiles> {
+pub(crate) fn files_matching_each(patterns: &[PathBuf], listings: &Listings) -> Vec<NamedFiles> {
     if let Some((host, _)) = patterns.first().and_then(|first| remote::split(first)) {
         let there: Vec<PathBuf> = patterns
             .iter()
@@ -83,7 +82,7 @@ pub(crate) fn named_by_each(patterns: &[PathBuf], listings: &Listings) -> Vec<Na
             .filter(|(other, _)| Arc::ptr_eq(&host, other))
             .map(|(_, path)| path)
             .collect();
-        let named = host.named(&there).unwrap_or_default();
+        let named = host.files_matching(&there).unwrap_or_default();
         return named.into_iter().map(NamedFiles::from).collect();
     }
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -157,7 +156,7 @@ pub(crate) fn on_two_threads<T: Sync, R: Send>(
 /// The files up to `depth` folders below a folder. Links are not followed; hidden folders are
 /// skipped unless `is_seen` names them. `enter` decides, given a folder and the names in it,
 /// whether to descend.
-pub(crate) fn below(
+pub(crate) fn files_below(
     folder: &Path,
     depth: usize,
     is_seen: &dyn Fn(&Path) -> bool,
@@ -178,16 +177,16 @@ fn walk(
         Ok(entries) => entries,
         Err(error) => return found.closed.extend(closed(folder, &error)),
     };
-    let name = |(name, _): &(OsString, Kind)| name.to_string_lossy().into_owned();
+    let name = |(name, _): &(OsString, PathKind)| name.to_string_lossy().into_owned();
     let names: Vec<String> = entries.iter().map(name).collect();
     if !enter(folder, &names) {
         return;
     }
     for ((entry, kind), name) in entries.iter().zip(names) {
         let path = folder.join(entry);
-        if *kind == Kind::Folder && depth > 0 && (!name.starts_with('.') || is_seen(&path)) {
+        if *kind == PathKind::Folder && depth > 0 && (!name.starts_with('.') || is_seen(&path)) {
             walk((&path, depth - 1), is_seen, enter, found);
-        } else if *kind == Kind::File {
+        } else if *kind == PathKind::File {
             found.files.push(path);
         }
     }
@@ -198,7 +197,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{Listings, below, named_by, named_by_each};
+    use super::{Listings, files_below, files_matching, files_matching_each};
 
     fn tree(files: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -227,10 +226,10 @@ mod tests {
             asked += 1;
             !(folder.ends_with("store") && names == ["i"])
         };
-        let found = below(tree.path(), 2, &|_| false, &mut enter).files;
+        let found = files_below(tree.path(), 2, &|_| false, &mut enter).files;
         assert_eq!(names(tree.path(), found), ["a", "b/c", "b/d/e"]);
         assert_eq!(asked, 4);
-        let found = below(
+        let found = files_below(
             tree.path(),
             2,
             &|folder| folder.ends_with(".hidden"),
@@ -242,7 +241,7 @@ mod tests {
             [".hidden/h", "a", "b/c", "b/d/e", "store/i"]
         );
         assert!(
-            below(&tree.path().join("missing"), 2, &|_| false, &mut |_, _| {
+            files_below(&tree.path().join("missing"), 2, &|_| false, &mut |_, _| {
                 true
             })
             .files
@@ -253,7 +252,7 @@ mod tests {
     #[test]
     fn patterns_name_files_with_their_stamps() {
         let tree = tree(&["p/one.jsonl", "q/two.jsonl", "q/three.txt"]);
-        let found = named_by(&tree.path().join("*/*.jsonl"));
+        let found = files_matching(&tree.path().join("*/*.jsonl"));
         assert!(
             found
                 .iter()
@@ -283,12 +282,15 @@ mod tests {
             "*/*/deeper/*",
         ];
         let patterns = patterns.map(|pattern| tree.path().join(pattern));
-        let each: Vec<_> = patterns.iter().map(|pattern| named_by(pattern)).collect();
+        let each: Vec<_> = patterns
+            .iter()
+            .map(|pattern| files_matching(pattern))
+            .collect();
         assert_eq!(
             each.iter().map(Vec::len).collect::<Vec<_>>(),
             [700, 0, 1, 1, 0]
         );
-        let together = named_by_each(&patterns, &Listings::default());
+        let together = files_matching_each(&patterns, &Listings::default());
         assert_eq!(
             together
                 .iter()

@@ -95,12 +95,12 @@ pub fn split_values(bytes: &[u8]) -> Option<Split> {
 /// outermost array that began earlier, or values that follow one another.
 pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
     /// A nesting level whose end was found, with the objects directly in it.
-    struct Level {
+    struct NestingLevel {
         end: usize,
         is_array: bool,
         objects: Vec<Range<usize>>,
     }
-    let mut levels = vec![Level {
+    let mut levels = vec![NestingLevel {
         end: bytes.len(),
         is_array: true,
         objects: Vec::new(),
@@ -118,7 +118,7 @@ pub(crate) fn elements_at_end(bytes: &[u8]) -> Vec<Range<usize>> {
                 None => break,
             },
             Some(byte @ (b'}' | b']')) => {
-                levels.push(Level {
+                levels.push(NestingLevel {
                     end: at + 1,
                     is_array: *byte == b']',
                     objects: Vec::new(),
@@ -179,14 +179,14 @@ struct Roots<'a> {
     bytes: &'a [u8],
     /// Budget in bytes for telling arrays from lines of a log: any `[` may seem to open an array
     /// that goes on to the end.
-    left: usize,
+    budget: usize,
 }
 
 impl<'a> Roots<'a> {
     fn of(bytes: &'a [u8]) -> Self {
         Self {
             bytes,
-            left: ODD + 4 * bytes.len(),
+            budget: ODD + 4 * bytes.len(),
         }
     }
 
@@ -202,9 +202,9 @@ impl<'a> Roots<'a> {
                 .count();
             let at = line_start + indent;
             let begins = match line.get(indent) {
-                Some(b'{') => matches!(self.beyond_blanks(at + 1), Some(b'"' | b'}') | None),
+                Some(b'{') => matches!(self.next_nonblank(at + 1), Some(b'"' | b'}') | None),
                 Some(b'[') => {
-                    matches!(self.beyond_blanks(at + 1), Some(b'{' | b']') | None)
+                    matches!(self.next_nonblank(at + 1), Some(b'{' | b']') | None)
                         || self.is_odd_first(at + 1)
                 }
                 _ => false,
@@ -217,7 +217,7 @@ impl<'a> Roots<'a> {
         None
     }
 
-    fn beyond_blanks(&self, at: usize) -> Option<u8> {
+    fn next_nonblank(&self, at: usize) -> Option<u8> {
         self.bytes
             .get(at..)?
             .iter()
@@ -228,13 +228,13 @@ impl<'a> Roots<'a> {
     /// Whether the first element of an array is no object and the second one is. A line of a log
     /// may begin like an array.
     fn is_odd_first(&mut self, at: usize) -> bool {
-        let end = self.bytes.len().min(at + ODD.min(self.left));
+        let end = self.bytes.len().min(at + ODD.min(self.budget));
         let mut scan = Scan {
             bytes: self.bytes.get(..end).unwrap_or_default(),
             at,
         };
         let is_odd = scan.has_odd_first();
-        self.left = self.left.saturating_sub(scan.at.saturating_sub(at));
+        self.budget = self.budget.saturating_sub(scan.at.saturating_sub(at));
         is_odd
     }
 }
@@ -610,7 +610,7 @@ mod tests {
                 is_blank.then(|| text.len() - 12),
                 "{line:?}"
             );
-            assert!(text.len() * 4 + super::ODD >= roots.left);
+            assert!(text.len() * 4 + super::ODD >= roots.budget);
         }
         let (value, long) = (
             "{}\n[[\n",

@@ -25,7 +25,7 @@ pub(crate) struct Census {
     /// New files, in order.
     pub(crate) new: Vec<Arc<Path>>,
     /// Files that are gone.
-    pub(crate) gone: Vec<Arc<Path>>,
+    pub(crate) removed: Vec<Arc<Path>>,
     /// Files that may have changed.
     pub(crate) due: Vec<Arc<Path>>,
 }
@@ -60,7 +60,7 @@ impl PatternFiles {
         self.known_patterns.insert(Arc::clone(&pattern));
         self.patterns.push(pattern);
         self.files_of.push(Vec::new());
-        self.expand_again(self.patterns.len() - 1).0
+        self.reexpand(self.patterns.len() - 1).0
     }
 
     /// Forgets all files, so that the next poll reports them as new, in order.
@@ -77,21 +77,21 @@ impl PatternFiles {
         let mut census = Census::default();
         let mut stale = Vec::new();
         for path in self.directory_rota.next(hints.everything) {
-            self.look_at_directory(&path, &mut stale);
+            self.check_directory(&path, &mut stale);
         }
         for path in hints.paths() {
             if let Some(parent) = path.parent() {
-                self.look_at_directory(parent, &mut stale);
+                self.check_directory(parent, &mut stale);
             }
-            self.look_at_directory(path, &mut stale);
+            self.check_directory(path, &mut stale);
             self.touch(path);
         }
         stale.sort_unstable();
         stale.dedup();
         for pattern in stale {
-            let (new, gone) = self.expand_again(pattern);
+            let (new, gone) = self.reexpand(pattern);
             census.new.extend(new);
-            census.gone.extend(gone);
+            census.removed.extend(gone);
         }
         census.due = self.file_rota.next(hints.everything);
         census
@@ -107,7 +107,7 @@ impl PatternFiles {
         }
     }
 
-    fn look_at_directory(&mut self, path: &Path, stale: &mut Vec<usize>) {
+    fn check_directory(&mut self, path: &Path, stale: &mut Vec<usize>) {
         let Some(directory) = self.directories.get_mut(path) else {
             return;
         };
@@ -121,7 +121,7 @@ impl PatternFiles {
         }
     }
 
-    fn expand_again(&mut self, pattern: usize) -> (Vec<Arc<Path>>, Vec<Arc<Path>>) {
+    fn reexpand(&mut self, pattern: usize) -> (Vec<Arc<Path>>, Vec<Arc<Path>>) {
         let Some(path) = self.patterns.get(pattern) else {
             return Default::default();
         };
@@ -267,7 +267,7 @@ mod tests {
         fs::remove_file(file("a.json")).unwrap();
         let census = folder.poll(&Hints::default());
         assert_eq!(
-            (census.new, census.gone),
+            (census.new, census.removed),
             (vec![file("c.json")], vec![file("a.json")])
         );
         assert_eq!(folder.poll(&Hints::default()).due.len(), 2);
@@ -310,7 +310,7 @@ mod tests {
             [Arc::<Path>::from(dir.path().join("0003/b.json"))]
         );
         assert_eq!(
-            census.gone,
+            census.removed,
             [Arc::<Path>::from(dir.path().join("0004/a.json"))]
         );
         assert_eq!(census.due.len(), count - 1);

@@ -26,11 +26,11 @@ pub enum FollowChange {
     /// There are bytes to read.
     Grown,
     /// It is another text now, to be read from 0; says what happened.
-    Anew(&'static str),
+    Replaced(&'static str),
     /// It was cut to nothing, and nothing was written since.
     Emptied,
     /// It was deleted; the open file can still be read.
-    Gone,
+    Deleted,
     /// It was moved, to this path if that is known; it is still read there.
     Moved(Option<PathBuf>),
     /// It exists again, or can be read again.
@@ -60,7 +60,7 @@ pub(crate) struct Follower {
     was_cut: bool,
     /// Since when it has been empty, and whether that was reported.
     empty: Option<(Instant, bool)>,
-    away: Option<Away>,
+    absence: Option<Away>,
     failure: Option<FollowFailure>,
     /// Reading works again, which is still to be reported.
     is_healed: bool,
@@ -89,7 +89,7 @@ impl Follower {
             drain_to: None,
             was_cut: false,
             empty: None,
-            away: None,
+            absence: None,
             failure: None,
             is_healed: false,
         })
@@ -107,7 +107,7 @@ impl Follower {
     }
 
     /// Whether the followed file is at another path now.
-    pub(crate) fn is_now_at(&self, path: &Path) -> bool {
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
         Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
     }
 
@@ -129,7 +129,7 @@ impl Follower {
     }
 
     /// Closes the descriptor until there is something to read: for files beside the session.
-    pub(crate) fn rest(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.file = None;
     }
 
@@ -141,7 +141,7 @@ impl Follower {
         let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
         self.is_healed |= self.failure.take_if(|failure| failure.in_reading).is_some();
         self.identity
-            .note(buffer.get(..read).unwrap_or_default(), self.offset);
+            .record(buffer.get(..read).unwrap_or_default(), self.offset);
         self.offset += read as u64;
         Ok(read)
     }
@@ -159,7 +159,7 @@ impl Follower {
         if std::mem::take(&mut self.is_healed) {
             return FollowChange::Back;
         }
-        match self.look() {
+        match self.check() {
             Ok(FollowChange::Quiet | FollowChange::Back) if self.failure.take().is_some() => {
                 FollowChange::Back
             }
@@ -174,17 +174,17 @@ impl Follower {
             Ok(change) => {
                 self.failure = None;
                 if change == FollowChange::Quiet {
-                    self.look_at_emptiness(now)
+                    self.check_empty(now)
                 } else {
                     change
                 }
             }
-            Err(error) => self.note_failure(&error, now, false),
+            Err(error) => self.record_failure(&error, now, false),
         }
     }
 
     /// A file that was cut is usually filled again at once; only one that stays empty is reported.
-    fn look_at_emptiness(&mut self, now: Instant) -> FollowChange {
+    fn check_empty(&mut self, now: Instant) -> FollowChange {
         if !self.was_cut {
             self.empty = None;
             return FollowChange::Quiet;
@@ -199,20 +199,20 @@ impl Follower {
 
     /// Records that reading failed. Returns what to report.
     pub(crate) fn failed(&mut self, error: &io::Error, now: Instant) -> FollowChange {
-        self.note_failure(error, now, true)
+        self.record_failure(error, now, true)
     }
 
-    fn look(&mut self) -> io::Result<FollowChange> {
+    fn check(&mut self) -> io::Result<FollowChange> {
         let named = match Stamp::of(&self.path) {
             Ok(stamp) => stamp,
-            Err(error) if is_absence(&error) => return Ok(self.look_while_gone()),
+            Err(error) if is_absence(&error) => return Ok(self.check_gone()),
             Err(error) => return Err(error),
         };
         if !named.is_same_file(&self.stamp) {
-            return self.look_at_successor();
+            return self.check_successor();
         }
         self.drain_to = None;
-        let was_gone = self.away.take().is_some();
+        let was_gone = self.absence.take().is_some();
         let quiet = if was_gone {
             FollowChange::Back
         } else {
@@ -230,12 +230,12 @@ impl Follower {
             return Ok(quiet);
         }
         if self.was_cut || named.len < self.offset {
-            self.begin_anew();
-            return Ok(FollowChange::Anew("cut and written anew"));
+            self.restart();
+            return Ok(FollowChange::Replaced("cut and written anew"));
         }
         if !self.is_same_text()? {
-            self.begin_anew();
-            return Ok(FollowChange::Anew("rewritten in place"));
+            self.restart();
+            return Ok(FollowChange::Replaced("rewritten in place"));
         }
         Ok(if was_gone {
             FollowChange::Back
@@ -246,7 +246,7 @@ impl Follower {
         })
     }
 
-    fn look_while_gone(&mut self) -> FollowChange {
+    fn check_gone(&mut self) -> FollowChange {
         if self.has_unread_bytes() {
             return FollowChange::Grown;
         }
@@ -260,21 +260,21 @@ impl Follower {
         } else {
             Away::Deleted
         };
-        match (self.away.replace(away) == Some(away), away) {
+        match (self.absence.replace(away) == Some(away), away) {
             (true, _) => FollowChange::Quiet,
-            (false, Away::Deleted) => FollowChange::Gone,
+            (false, Away::Deleted) => FollowChange::Deleted,
             (false, Away::Moved) => FollowChange::Moved(self.new_name()),
         }
     }
 
     /// The path of the open file now, where the system tells it.
     fn new_name(&self) -> Option<PathBuf> {
-        let path = self.file.as_ref()?.path_now()?;
-        self.is_now_at(&path).then_some(path)
+        let path = self.file.as_ref()?.current_path()?;
+        self.is_at(&path).then_some(path)
     }
 
     /// Another file has the name now.
-    fn look_at_successor(&mut self) -> io::Result<FollowChange> {
+    fn check_successor(&mut self) -> io::Result<FollowChange> {
         if let Some(len) = self
             .file
             .as_ref()
@@ -295,12 +295,12 @@ impl Follower {
         self.file = Some(file);
         self.stamp = stamp;
         self.drain_to = None;
-        self.away = None;
-        self.begin_anew();
-        Ok(FollowChange::Anew("replaced by another file"))
+        self.absence = None;
+        self.restart();
+        Ok(FollowChange::Replaced("replaced by another file"))
     }
 
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         self.offset = 0;
         (self.was_cut, self.empty) = (false, None);
         self.identity = FollowIdentity::default();
@@ -322,7 +322,12 @@ impl Follower {
         len > self.offset
     }
 
-    fn note_failure(&mut self, error: &io::Error, now: Instant, in_reading: bool) -> FollowChange {
+    fn record_failure(
+        &mut self,
+        error: &io::Error,
+        now: Instant,
+        in_reading: bool,
+    ) -> FollowChange {
         // A handle of a network file system may be stale: only a new one can help.
         if error.raw_os_error() == Some(rustix::io::Errno::STALE.raw_os_error()) {
             self.file = None;

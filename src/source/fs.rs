@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};
 
-pub use super::metadata::{Kind, Metadata};
+pub use super::metadata::{Metadata, PathKind};
 use super::remote::{self, FarFile};
 use crate::model::timestamp::Timestamp;
 
@@ -72,7 +72,7 @@ pub(crate) fn canonicalize(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// The entries of a folder in any order, each with what it is itself.
-pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(OsString, Kind)>> {
+pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(OsString, PathKind)>> {
     if let Some((host, folder)) = remote::split(folder) {
         return host.entries(&folder);
     }
@@ -137,12 +137,12 @@ impl File {
     }
 
     /// The real path of the open file now, where the system tells it.
-    pub(crate) fn path_now(&self) -> Option<PathBuf> {
+    pub(crate) fn current_path(&self) -> Option<PathBuf> {
         match self {
             Self::Here(file) => {
                 std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
             }
-            Self::Far(file) => file.path_now(),
+            Self::Far(file) => file.current_path(),
         }
     }
 

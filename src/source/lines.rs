@@ -50,7 +50,7 @@ pub struct LineBuffer {
     line: u32,
     /// Its bytes so far; only the first ones if it is too long.
     partial: Vec<u8>,
-    seen: u64,
+    line_len: u64,
 }
 
 impl LineBuffer {
@@ -62,7 +62,7 @@ impl LineBuffer {
             at: 0,
             line: 1,
             partial: Vec::new(),
-            seen: 0,
+            line_len: 0,
         }
     }
 
@@ -83,7 +83,7 @@ impl LineBuffer {
 
     /// The offset at which the next chunk must begin.
     pub fn offset(&self) -> u64 {
-        self.at + self.seen
+        self.at + self.line_len
     }
 
     /// Takes the next chunk and calls `each` for the lines that end in it. Empty lines are skipped.
@@ -92,36 +92,36 @@ impl LineBuffer {
         while let Some(end) = memchr(b'\n', rest) {
             let (piece, after) = rest.split_at(end);
             if self.partial.is_empty() {
-                self.seen = piece.len() as u64;
-                let kept = if self.is_too_long(self.seen) {
+                self.line_len = piece.len() as u64;
+                let kept = if self.is_too_long(self.line_len) {
                     piece.get(..KEPT).unwrap_or(piece)
                 } else {
                     piece
                 };
-                if self.seen > 0 {
-                    each(self.line_of(kept, self.seen));
+                if self.line_len > 0 {
+                    each(self.line_of(kept, self.line_len));
                 }
             } else {
-                self.keep(piece);
+                self.append(piece);
                 let bytes = std::mem::take(&mut self.partial);
-                each(self.line_of(&bytes, self.seen));
+                each(self.line_of(&bytes, self.line_len));
             }
-            self.at += self.seen + 1;
+            self.at += self.line_len + 1;
             self.line += u32::from(self.line > 0);
-            self.seen = 0;
+            self.line_len = 0;
             rest = after.get(1..).unwrap_or_default();
         }
-        self.keep(rest);
+        self.append(rest);
     }
 
     /// The unfinished line, if it has bytes.
     pub fn unfinished(&self) -> Option<Line<'_>> {
-        (self.seen > 0).then(|| self.line_of(&self.partial, self.seen))
+        (self.line_len > 0).then(|| self.line_of(&self.partial, self.line_len))
     }
 
-    fn keep(&mut self, piece: &[u8]) {
-        self.seen += piece.len() as u64;
-        if !self.is_too_long(self.seen) {
+    fn append(&mut self, piece: &[u8]) {
+        self.line_len += piece.len() as u64;
+        if !self.is_too_long(self.line_len) {
             let len = self.partial.len() + piece.len();
             if len > LONG.max(self.partial.capacity()) {
                 // If so much cannot be reserved, a part may still be.

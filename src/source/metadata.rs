@@ -8,7 +8,7 @@ use crate::model::timestamp::Timestamp;
 
 /// What lies at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Kind {
+pub enum PathKind {
     /// A regular file.
     File,
     /// A folder.
@@ -31,7 +31,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     /// What it is.
-    pub kind: Kind,
+    pub kind: PathKind,
     pub(crate) device: u64,
     pub(crate) inode: u64,
     pub(crate) links: u64,
@@ -41,7 +41,7 @@ pub struct Metadata {
     pub(crate) nanoseconds: i64,
 }
 
-impl From<std::fs::FileType> for Kind {
+impl From<std::fs::FileType> for PathKind {
     fn from(kind: std::fs::FileType) -> Self {
         match kind {
             _ if kind.is_file() => Self::File,
@@ -59,7 +59,7 @@ impl From<std::fs::FileType> for Kind {
 impl Metadata {
     /// A folder of which nothing else is known.
     pub(crate) const FOLDER: Self = Self {
-        kind: Kind::Folder,
+        kind: PathKind::Folder,
         device: 0,
         inode: 0,
         links: 1,
@@ -70,12 +70,12 @@ impl Metadata {
 
     /// Whether it is a regular file.
     pub fn is_file(&self) -> bool {
-        self.kind == Kind::File
+        self.kind == PathKind::File
     }
 
     /// Whether it is a folder.
     pub fn is_dir(&self) -> bool {
-        self.kind == Kind::Folder
+        self.kind == PathKind::Folder
     }
 
     /// When it was last written, as a point in time.

@@ -62,7 +62,7 @@ pub fn open(file: File, packing: Packing) -> io::Result<Box<dyn Read>> {
     Ok(Box::new(Measured {
         text,
         packing,
-        left: budget::MEMORY,
+        remaining: budget::MEMORY,
         is_over: false,
     }))
 }
@@ -100,7 +100,7 @@ pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     Measured {
         text,
         packing,
-        left: budget::LONGEST,
+        remaining: budget::LONGEST,
         is_over: false,
     }
     .read_to_end(&mut all)?;
@@ -110,7 +110,7 @@ pub(crate) fn unpack(packed: &[u8]) -> io::Result<Cow<'_, [u8]>> {
 struct Measured<T: Read> {
     text: T,
     packing: Packing,
-    left: u64,
+    remaining: u64,
     /// Whether there was more than the limit.
     is_over: bool,
 }
@@ -128,12 +128,12 @@ impl<T: Read> Read for Measured<T> {
             }
             _ => io::Error::other(format!("the {name} archive is damaged here ({error})")),
         })?;
-        self.is_over = read as u64 > self.left;
-        if self.is_over && self.left == 0 {
+        self.is_over = read as u64 > self.remaining;
+        if self.is_over && self.remaining == 0 {
             return Err(budget::exceeded(name));
         }
-        let kept = read.min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        self.left -= kept as u64;
+        let kept = read.min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
+        self.remaining -= kept as u64;
         Ok(kept)
     }
 }
@@ -220,7 +220,7 @@ mod tests {
         let mut bomb = Measured {
             text: std::io::repeat(b'a'),
             packing: Packing::Zstd,
-            left: 100_000,
+            remaining: 100_000,
             is_over: false,
         };
         let mut all = Vec::new();

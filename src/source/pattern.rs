@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::fs::{self, Kind};
+use super::fs::{self, PathKind};
 use super::remote::{self, is_far};
 
 /// `**` descends no deeper and follows no links, so that no loop can hold it.
@@ -25,8 +25,8 @@ pub struct Expansion {
     pub(crate) closed: Vec<Closed>,
 }
 
-impl From<remote::Named> for Expansion {
-    fn from(named: remote::Named) -> Self {
+impl From<remote::PatternMatches> for Expansion {
+    fn from(named: remote::PatternMatches) -> Self {
         Self {
             files: named.files.into_iter().map(|(path, _)| path).collect(),
             directories: named.folders,
@@ -35,8 +35,8 @@ impl From<remote::Named> for Expansion {
     }
 }
 
-impl From<(PathBuf, Result<i32, Kind>, bool)> for Closed {
-    fn from((path, why, is_file): (PathBuf, Result<i32, Kind>, bool)) -> Self {
+impl From<(PathBuf, Result<i32, PathKind>, bool)> for Closed {
+    fn from((path, why, is_file): (PathBuf, Result<i32, PathKind>, bool)) -> Self {
         let why = why.map_or_else(ClosedReason::Kind, ClosedReason::System);
         Self { path, why, is_file }
     }
@@ -59,7 +59,7 @@ pub(crate) enum ClosedReason {
     /// The error number of the system.
     System(i32),
     /// It is something else than a file.
-    Kind(Kind),
+    Kind(PathKind),
 }
 
 /// A cache of folder listings shared by threads: many patterns lead through the same folders.
@@ -67,10 +67,10 @@ pub(crate) enum ClosedReason {
 pub(crate) struct Listings(Mutex<HashMap<PathBuf, Arc<OnceLock<FolderListing>>>>);
 
 /// The entries of a folder in order, each with its own file type.
-type FolderListing = io::Result<Vec<(OsString, Kind)>>;
+type FolderListing = io::Result<Vec<(OsString, PathKind)>>;
 
 impl Listings {
-    fn of<R>(&self, folder: &Path, read: impl FnOnce(&FolderListing) -> R) -> R {
+    fn with_listing<R>(&self, folder: &Path, read: impl FnOnce(&FolderListing) -> R) -> R {
         let listing = {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             match known.get(folder) {
@@ -87,10 +87,14 @@ impl Listings {
         let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
             return true;
         };
-        self.of(above, |listing| {
+        self.with_listing(above, |listing| {
             let Ok(entries) = listing else { return true };
             let found = entries.binary_search_by(|(entry, _)| by_number(entry, name));
-            found.is_ok_and(|at| entries.get(at).is_some_and(|(_, kind)| *kind != Kind::File))
+            found.is_ok_and(|at| {
+                entries
+                    .get(at)
+                    .is_some_and(|(_, kind)| *kind != PathKind::File)
+            })
         })
     }
 }
@@ -104,7 +108,10 @@ pub fn expand(pattern: &Path) -> Expansion {
 pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
     if let Some((host, there)) = remote::split(pattern) {
         // It walks its folders itself: each step from here would wait for an answer.
-        let named = host.named(&[there]).ok().and_then(|mut named| named.pop());
+        let named = host
+            .files_matching(&[there])
+            .ok()
+            .and_then(|mut named| named.pop());
         return named.map_or_else(Expansion::default, Expansion::from);
     }
     let mut found = Expansion::default();
@@ -112,7 +119,7 @@ pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
         found
             .directories
             .extend(pattern.parent().map(Path::to_owned));
-        take_file(pattern.to_owned(), true, &mut found);
+        add_file(pattern.to_owned(), true, &mut found);
         return found;
     }
     let components: Vec<Component<'_>> = pattern.components().collect();
@@ -197,7 +204,7 @@ fn walk(
     if !name.as_bytes().contains(&b'*') {
         let path = base.join(name);
         if rest.is_empty() {
-            take_file(path, true, found);
+            add_file(path, true, found);
         } else {
             walk(path, rest, depth, (listings, found));
         }
@@ -207,7 +214,7 @@ fn walk(
     if is_deep {
         walk(base.clone(), rest, depth, (listings, found));
     }
-    listings.of(&base, |listing| {
+    listings.with_listing(&base, |listing| {
         let entries = match listing {
             Ok(entries) => entries.as_slice(),
             Err(error) => {
@@ -217,19 +224,19 @@ fn walk(
         };
         for (file, kind) in entries {
             let matching = matches_name(name.as_bytes(), file.as_bytes());
-            if is_deep && *kind == Kind::Folder && depth > 0 {
+            if is_deep && *kind == PathKind::Folder && depth > 0 {
                 walk(base.join(file), components, depth - 1, (listings, found));
             } else if matching && !is_deep && !rest.is_empty() {
                 // A file has no entries; trying to list it would only cost a lookup.
-                if *kind != Kind::File {
+                if *kind != PathKind::File {
                     walk(base.join(file), rest, depth, (listings, found));
                 }
-            } else if matching && rest.is_empty() && *kind == Kind::File {
+            } else if matching && rest.is_empty() && *kind == PathKind::File {
                 found.files.push(base.join(file));
             } else if matching && rest.is_empty() && !is_deep {
                 // Resolving a link costs another lookup; folders of thousands of files have hardly
                 // any.
-                take_file(base.join(file), name.as_bytes().contains(&b'.'), found);
+                add_file(base.join(file), name.as_bytes().contains(&b'.'), found);
             }
         }
     });
@@ -238,7 +245,7 @@ fn walk(
 
 /// Adds an entry whose name matches. A folder or the like is reported only if its name has a file's
 /// ending.
-fn take_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
+fn add_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
     match fs::metadata(&path) {
         Ok(metadata) if metadata.is_file() => found.files.push(path),
         Ok(metadata) if has_ending => found.closed.push(Closed {
@@ -283,7 +290,7 @@ pub(crate) fn closed(path: &Path, error: &io::Error) -> Option<Closed> {
     }
     let kind = io::Error::from_raw_os_error(number).kind();
     let at = match fs::symlink_metadata(at) {
-        Ok(metadata) if metadata.kind == Kind::Link => at,
+        Ok(metadata) if metadata.kind == PathKind::Link => at,
         // Where not even metadata can be read, the folder above is what denies it.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => at.parent()?,
         _ if matches!(kind, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
@@ -344,7 +351,7 @@ fn matches_name(pattern: &[u8], name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::source::fs::Kind;
+    use crate::source::fs::PathKind;
     use std::fs;
     use std::path::Path;
 
@@ -417,7 +424,11 @@ mod tests {
             ("two", looped, false),
         ];
         let in_place = [
-            ("in/folder.jsonl", ClosedReason::Kind(Kind::Folder), true),
+            (
+                "in/folder.jsonl",
+                ClosedReason::Kind(PathKind::Folder),
+                true,
+            ),
             ("in/gone.jsonl", missing, true),
         ];
         for (pattern, expected) in [

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use super::fs::{self, File, Kind, Metadata};
+use super::fs::{self, File, Metadata, PathKind};
 use super::remote::is_far;
 use super::stamp::{Stamp, read_range};
 
@@ -57,7 +57,7 @@ pub(crate) fn read_small(path: &Path, most: usize) -> Option<Vec<u8>> {
         .flatten()
 }
 
-fn expect_regular(kind: Kind) -> io::Result<()> {
+fn expect_regular(kind: PathKind) -> io::Result<()> {
     match other_than_file(kind) {
         None => Ok(()),
         Some(what) => Err(io::Error::other(format!("it is {what} now"))),
@@ -65,14 +65,14 @@ fn expect_regular(kind: Kind) -> io::Result<()> {
 }
 
 /// A name for something that is no regular file.
-pub(crate) fn other_than_file(kind: Kind) -> Option<&'static str> {
+pub(crate) fn other_than_file(kind: PathKind) -> Option<&'static str> {
     Some(match kind {
-        Kind::File => return None,
-        Kind::Folder => "a folder",
-        Kind::Pipe => "a named pipe",
-        Kind::Socket => "a socket",
-        Kind::CharDevice | Kind::BlockDevice => "a device",
-        Kind::Link | Kind::Other => "a special file",
+        PathKind::File => return None,
+        PathKind::Folder => "a folder",
+        PathKind::Pipe => "a named pipe",
+        PathKind::Socket => "a socket",
+        PathKind::CharDevice | PathKind::BlockDevice => "a device",
+        PathKind::Link | PathKind::Other => "a special file",
     })
 }
 
@@ -101,7 +101,7 @@ impl Fence {
     pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
         let file = open(path)?;
         match &self.0 {
-            Some(folders) if !lies_in(&file, path, folders) => Err(io::Error::other(
+            Some(folders) if !is_inside(&file, path, folders) => Err(io::Error::other(
                 "it lies outside of the agent's folders; the link is not followed",
             )),
             _ => Ok(file),
@@ -109,12 +109,12 @@ impl Fence {
     }
 }
 
-fn lies_in(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
+fn is_inside(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
     let is_within = |real: &Path| folders.iter().any(|folder| real.starts_with(folder));
     // One system call where the system has it: tens of thousands of files are common.
     let real = match file {
-        File::Here(_) => file.path_now(),
-        File::Far(far) => far.path_then().map(Path::to_owned),
+        File::Here(_) => file.current_path(),
+        File::Far(far) => far.opened_path().map(Path::to_owned),
     };
     if real.is_some_and(|real| is_within(&real)) {
         return true;

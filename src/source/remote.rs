@@ -24,12 +24,12 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use self::seen::{Answers, Asked, FileSaid, SeenFile};
-use super::metadata::{Kind, Metadata};
+use super::metadata::{Metadata, PathKind};
 pub use super::wire::Introduction;
 use super::wire::{
-    Answer, Ask, BEGINNING, EVENT, Event, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION,
-    PROTOCOL, Reply, UNANSWERED, bytes_of, decoded, encoded, malformed, name_of, path_of,
-    read_frame, read_frame_within, write_frame,
+    BEGINNING, EVENT, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION, PROTOCOL, Reply,
+    UNANSWERED, WireAnswer, WireChange, WireRequest, bytes_of, decoded, encoded, malformed,
+    name_of, path_of, read_frame, read_frame_within, write_frame,
 };
 use crate::model::fingerprint::hash_of;
 
@@ -116,7 +116,7 @@ pub fn host(name: &str) -> Result<Arc<Host>, String> {
     let known = hosts.entry(name.to_owned()).or_insert_with(|| {
         let host = Arc::new(Host::new(name));
         let kept = Arc::clone(&host);
-        thread::spawn(move || kept.keep());
+        thread::spawn(move || kept.maintain_connection());
         host
     });
     Ok(Arc::clone(known))
@@ -151,19 +151,19 @@ pub fn is_far(path: &Path) -> bool {
 }
 
 /// What a pattern names there.
-pub(super) struct Named {
+pub(super) struct PatternMatches {
     /// The files, with what is known of them.
     pub(super) files: Vec<(PathBuf, Option<Metadata>)>,
     /// Folders that were listed or are missing.
     pub(super) folders: Vec<PathBuf>,
     /// What cannot be opened: the error's number or what it is, and whether it has the name of a file.
-    pub(super) closed: Vec<(PathBuf, Result<i32, Kind>, bool)>,
+    pub(super) closed: Vec<(PathBuf, Result<i32, PathKind>, bool)>,
 }
 
 /// Another machine.
 pub struct Host {
     name: String,
-    state: Mutex<State>,
+    state: Mutex<HostState>,
     changed: Condvar,
     /// Where questions are written, while there is a connection.
     input: Mutex<Option<ChildStdin>>,
@@ -173,9 +173,9 @@ pub struct Host {
 }
 
 #[derive(Default)]
-struct State {
+struct HostState {
     /// Why there is no connection; `None` if there is one, or the first try is not over.
-    down: Option<String>,
+    failure: Option<String>,
     /// Why this side ended the connection.
     ended: Option<&'static str>,
     is_up: bool,
@@ -243,7 +243,8 @@ impl Host {
             return Ok(());
         };
         self.lock().permitted.push(there.clone());
-        self.ask(&Ask::Permit(bytes_of(&there))).map(drop)
+        self.request(&WireRequest::Permit(bytes_of(&there)))
+            .map(drop)
     }
 
     pub(super) fn metadata(&self, path: &Path, follows: bool) -> io::Result<Metadata> {
@@ -258,8 +259,8 @@ impl Host {
             return Ok(seen.metadata);
         }
         let path = bytes_of(path);
-        match self.ask_once(&Ask::Metadata { path, follows })? {
-            Answer::Metadata(metadata) => Ok(self.marked(metadata)),
+        match self.ask_once(&WireRequest::Metadata { path, follows })? {
+            WireAnswer::Metadata(metadata) => Ok(self.marked(metadata)),
             _ => Err(malformed()),
         }
     }
@@ -270,9 +271,9 @@ impl Host {
         Metadata { device, ..metadata }
     }
 
-    pub(super) fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, Kind)>> {
-        match self.ask_once(&Ask::Entries(bytes_of(folder)))? {
-            Answer::Entries(entries) => entries
+    pub(super) fn entries(&self, folder: &Path) -> io::Result<Vec<(OsString, PathKind)>> {
+        match self.ask_once(&WireRequest::Entries(bytes_of(folder)))? {
+            WireAnswer::Entries(entries) => entries
                 .into_iter()
                 .map(|(name, kind)| Ok((name_of(name)?, kind)))
                 .collect(),
@@ -281,8 +282,8 @@ impl Host {
     }
 
     pub(super) fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        match self.ask_once(&Ask::Real(bytes_of(path)))? {
-            Answer::Path(Some(real)) => Ok(self.path(&path_of(real)?)),
+        match self.ask_once(&WireRequest::Real(bytes_of(path)))? {
+            WireAnswer::Path(Some(real)) => Ok(self.path(&path_of(real)?)),
             _ => Err(malformed()),
         }
     }
@@ -292,11 +293,11 @@ impl Host {
             seen
         } else {
             let asked = Asked::now(self.events());
-            let reply = self.ask(&Ask::Look(bytes_of(&path)));
+            let reply = self.request(&WireRequest::Look(bytes_of(&path)));
             self.see(&path, asked, reply)?
         };
         let metadata = seen.metadata;
-        let opened = Opened {
+        let opened = RemoteFile {
             path,
             open: Mutex::default(),
             seen,
@@ -312,8 +313,8 @@ impl Host {
 
     fn open_there(&self, path: &Path) -> io::Result<(u64, u32, Metadata)> {
         let generation = self.lock().generation;
-        match self.ask(&Ask::Open(bytes_of(path)))? {
-            Reply::Answer(Answer::Opened { file, metadata }) => {
+        match self.request(&WireRequest::Open(bytes_of(path)))? {
+            Reply::Answer(WireAnswer::Opened { file, metadata }) => {
                 // A number of an earlier connection would name another file.
                 Ok((generation.max(1), file, self.marked(metadata)))
             }
@@ -327,7 +328,7 @@ impl Host {
         if !self.lock().is_up || self.answers().has_file(&path, self.events()) {
             return;
         }
-        if let Ok(reply) = self.begin(&Ask::Look(bytes_of(&path))) {
+        if let Ok(reply) = self.begin(&WireRequest::Look(bytes_of(&path))) {
             self.answers().expect_file(path, asked, reply);
         }
     }
@@ -349,7 +350,7 @@ impl Host {
         asked: Asked,
         reply: io::Result<Reply>,
     ) -> io::Result<Arc<SeenFile>> {
-        let Reply::Answer(Answer::Seen {
+        let Reply::Answer(WireAnswer::Seen {
             metadata,
             real,
             beginning,
@@ -373,13 +374,13 @@ impl Host {
     }
 
     /// Asks, unless the same was answered a moment ago.
-    fn ask_once(&self, ask: &Ask) -> io::Result<Answer> {
+    fn ask_once(&self, ask: &WireRequest) -> io::Result<WireAnswer> {
         let asked = Asked::now(self.events());
         let question = encoded(ask)?;
         if let Some(answer) = self.answers().find(&question, self.events()) {
             return answer;
         }
-        let answer = match self.ask(ask) {
+        let answer = match self.request(ask) {
             Ok(Reply::Answer(answer)) => Ok(answer),
             Ok(Reply::Content(_)) => Err(malformed()),
             Err(error) => Err(error),
@@ -397,14 +398,14 @@ impl Host {
     }
 
     /// The files that each of some patterns names.
-    pub(super) fn named(&self, patterns: &[PathBuf]) -> io::Result<Vec<Named>> {
+    pub(super) fn files_matching(&self, patterns: &[PathBuf]) -> io::Result<Vec<PatternMatches>> {
         let is_missing = |pattern: &PathBuf| self.answers().is_missing(pattern, self.events());
         if patterns.iter().all(is_missing) {
             let folder = |pattern: &PathBuf| -> PathBuf {
                 let is_star = |part: &std::ffi::OsStr| part.as_bytes().contains(&b'*');
                 pattern.iter().take_while(|part| !is_star(part)).collect()
             };
-            let nothing = |pattern: &PathBuf| Named {
+            let nothing = |pattern: &PathBuf| PatternMatches {
                 files: Vec::new(),
                 folders: vec![self.path(&folder(pattern))],
                 closed: Vec::new(),
@@ -412,7 +413,7 @@ impl Host {
             return Ok(patterns.iter().map(nothing).collect());
         }
         let asked = patterns.iter().map(|pattern| bytes_of(pattern)).collect();
-        let Answer::Named(found) = self.ask_once(&Ask::Named(asked))? else {
+        let WireAnswer::Named(found) = self.ask_once(&WireRequest::Named(asked))? else {
             return Err(malformed());
         };
         if found.len() != patterns.len() {
@@ -427,7 +428,7 @@ impl Host {
             });
             let closed = found.closed.into_iter();
             let closed = closed.map(|(path, why, is_file)| Ok((here(path)?, why, is_file)));
-            Ok(Named {
+            Ok(PatternMatches {
                 files: files.collect::<io::Result<_>>()?,
                 folders: found
                     .folders
@@ -442,26 +443,30 @@ impl Host {
 
     pub(super) fn is_running(&self, number: i64, start: Option<&str>) -> bool {
         let start = start.map(str::to_owned);
-        self.flag(&Ask::Running { number, start }).unwrap_or(false)
+        self.flag(&WireRequest::Running { number, start })
+            .unwrap_or(false)
     }
 
     pub(super) fn file_system(&self, path: &Path) -> Option<i64> {
-        match self.ask(&Ask::FileSystem(bytes_of(path))).ok()? {
-            Reply::Answer(Answer::Number(number)) => Some(number),
+        match self
+            .request(&WireRequest::FileSystem(bytes_of(path)))
+            .ok()?
+        {
+            Reply::Answer(WireAnswer::Number(number)) => Some(number),
             _ => None,
         }
     }
 
-    fn flag(&self, ask: &Ask) -> io::Result<bool> {
-        match self.ask(ask)? {
-            Reply::Answer(Answer::Flag(flag)) => Ok(flag),
+    fn flag(&self, ask: &WireRequest) -> io::Result<bool> {
+        match self.request(ask)? {
+            Reply::Answer(WireAnswer::Flag(flag)) => Ok(flag),
             _ => Err(malformed()),
         }
     }
 
     /// Waits for the first connection, or for the failure of the first try.
     fn wait(&self) -> io::Result<()> {
-        let is_open = |state: &mut State| !state.is_up && state.down.is_none();
+        let is_open = |state: &mut HostState| !state.is_up && state.failure.is_none();
         let waited = self
             .changed
             .wait_timeout_while(self.lock(), transport().patience, is_open);
@@ -470,23 +475,23 @@ impl Host {
             state.end(Some(SILENT));
             return Err(self.error(SILENT));
         }
-        match &state.down {
+        match &state.failure {
             Some(why) if !state.is_up => Err(self.error(why)),
             _ => Ok(()),
         }
     }
 
-    fn ask(&self, ask: &Ask) -> io::Result<Reply> {
+    fn request(&self, ask: &WireRequest) -> io::Result<Reply> {
         self.wait()?;
         self.end(&self.begin(ask)?)
     }
 
     /// Asks without waiting for the answer.
-    fn begin(&self, ask: &Ask) -> io::Result<Receiver<io::Result<Reply>>> {
+    fn begin(&self, ask: &WireRequest) -> io::Result<Receiver<io::Result<Reply>>> {
         let (sender, reply) = bounded(1);
         let number = {
             let mut state = self.lock();
-            if let Some(why) = state.down.as_ref().filter(|_| !state.is_up) {
+            if let Some(why) = state.failure.as_ref().filter(|_| !state.is_up) {
                 return Err(self.error(why));
             }
             state.next = match state.next {
@@ -511,15 +516,15 @@ impl Host {
             return Err(self.error(SILENT));
         };
         match reply? {
-            Reply::Answer(Answer::Error(Some(number), _)) => {
+            Reply::Answer(WireAnswer::Error(Some(number), _)) => {
                 Err(io::Error::from_raw_os_error(number))
             }
-            Reply::Answer(Answer::Error(None, words)) => Err(io::Error::other(words)),
+            Reply::Answer(WireAnswer::Error(None, words)) => Err(io::Error::other(words)),
             reply => Ok(reply),
         }
     }
 
-    fn write(&self, number: u32, ask: &Ask) -> io::Result<()> {
+    fn write(&self, number: u32, ask: &WireRequest) -> io::Result<()> {
         let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(input) = input.as_mut() else {
             return Err(self.error("the connection is cut"));
@@ -529,13 +534,13 @@ impl Host {
     }
 
     /// Questions whose answers nobody waits for.
-    fn send(&self, ask: &Ask) {
+    fn send(&self, ask: &WireRequest) {
         if self.lock().is_up {
             let _ = self.write(UNANSWERED, ask);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HostState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -545,7 +550,7 @@ impl Host {
 
     // === the thread that keeps the connection ===
 
-    fn keep(&self) {
+    fn maintain_connection(&self) {
         let mut pause = FIRST_PAUSE;
         loop {
             let why = self.connect();
@@ -559,8 +564,8 @@ impl Host {
             for (_, pending) in state.pending.drain() {
                 let _ = pending.send(Err(self.error(&words)));
             }
-            state.down = Some(words);
-            state.wake_all();
+            state.failure = Some(words);
+            state.notify_all();
             drop(state);
             self.changed.notify_all();
             thread::sleep(pause);
@@ -574,7 +579,7 @@ impl Host {
             Err(error) => return error,
         };
         let (sender, words) = bounded(1);
-        thread::spawn(move || sender.send(last_words(errors)));
+        thread::spawn(move || sender.send(last_error_line(errors)));
         let ended = self.read(&mut BufReader::new(output));
         // What ends by itself says why.
         *self.input.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -635,7 +640,7 @@ impl Host {
 
     /// Reads the greeting, then answers and events, until the end.
     fn read(&self, output: &mut impl BufRead) -> io::Result<std::convert::Infallible> {
-        let greeting = greeting(output)?;
+        let greeting = read_greeting(output)?;
         let (permitted, watches) = {
             let state = self.lock();
             let watches = state.watches.iter();
@@ -643,7 +648,7 @@ impl Host {
             (state.permitted.clone(), watches.collect::<Vec<_>>())
         };
         for path in permitted {
-            self.write(UNANSWERED, &Ask::Permit(bytes_of(&path)))?;
+            self.write(UNANSWERED, &WireRequest::Permit(bytes_of(&path)))?;
         }
         for (watch, paths) in watches {
             self.write(UNANSWERED, &watch_these(watch, &paths, true))?;
@@ -658,14 +663,14 @@ impl Host {
             (state.greeting, state.ended) = (Some(greeting), None);
             state.generation += 1;
             self.events.fetch_add(1, Ordering::AcqRel);
-            (state.is_up, state.down) = (true, None);
-            state.wake_all();
+            (state.is_up, state.failure) = (true, None);
+            state.notify_all();
         }
         self.changed.notify_all();
         while let Some((number, frame)) = read_frame(output)? {
             if number == EVENT {
                 self.events.fetch_add(1, Ordering::AcqRel);
-                self.note(decoded(&frame)?);
+                self.dispatch_event(decoded(&frame)?);
             } else if let Some(pending) = self.lock().pending.remove(&number) {
                 let _ = pending.send(Reply::read(frame));
             }
@@ -673,7 +678,7 @@ impl Host {
         Err(io::ErrorKind::UnexpectedEof.into())
     }
 
-    fn note(&self, event: Event) {
+    fn dispatch_event(&self, event: WireChange) {
         let state = self.lock();
         let Some(watched) = state.watches.get(&event.watch) else {
             return;
@@ -687,7 +692,7 @@ impl Host {
     }
 }
 
-impl State {
+impl HostState {
     /// Ends the connection: its reader then finds the end.
     fn end(&mut self, why: Option<&'static str>) {
         self.ended = why.or(self.ended);
@@ -698,15 +703,15 @@ impl State {
     }
 
     /// Whatever is watched may have changed.
-    fn wake_all(&self) {
+    fn notify_all(&self) {
         for watched in self.watches.values() {
             (watched.wake)(Vec::new(), true);
         }
     }
 }
 
-fn watch_these(watch: u32, paths: &[PathBuf], renew: bool) -> Ask {
-    Ask::Watch {
+fn watch_these(watch: u32, paths: &[PathBuf], renew: bool) -> WireRequest {
+    WireRequest::Watch {
         watch,
         paths: paths.iter().map(|path| bytes_of(path)).collect(),
         renew,
@@ -714,7 +719,7 @@ fn watch_these(watch: u32, paths: &[PathBuf], renew: bool) -> Ask {
 }
 
 /// Reads what comes before the first answer.
-fn greeting(output: &mut impl BufRead) -> io::Result<Greeting> {
+fn read_greeting(output: &mut impl BufRead) -> io::Result<Greeting> {
     let mut magic = Vec::new();
     output.take(MAGIC.len() as u64).read_to_end(&mut magic)?;
     if magic.is_empty() {
@@ -744,7 +749,7 @@ fn greeting(output: &mut impl BufRead) -> io::Result<Greeting> {
 }
 
 /// The last line that ssh or the far side wrote on standard error.
-fn last_words(errors: ChildStderr) -> String {
+fn last_error_line(errors: ChildStderr) -> String {
     let mut said = Vec::new();
     let mut errors = errors;
     let _ = errors.by_ref().take(LAST_WORDS).read_to_end(&mut said);
@@ -796,14 +801,14 @@ impl FarWatch {
 impl Drop for FarWatch {
     fn drop(&mut self) {
         self.host.lock().watches.remove(&self.number);
-        self.host.send(&Ask::Unwatch(self.number));
+        self.host.send(&WireRequest::Unwatch(self.number));
     }
 }
 
 /// An open file of another machine.
 #[derive(Clone, Debug)]
 pub struct FarFile {
-    opened: Arc<Opened>,
+    opened: Arc<RemoteFile>,
     /// Where it is read on.
     at: Arc<AtomicU64>,
     /// Whether what was read a moment ago is used again.
@@ -811,7 +816,7 @@ pub struct FarFile {
 }
 
 #[derive(Debug)]
-struct Opened {
+struct RemoteFile {
     host: Arc<Host>,
     path: PathBuf,
     /// The connection in which it is open, and its number there; `None` as long as its beginning
@@ -840,14 +845,14 @@ impl FarFile {
         if self.is_kept && opened.seen.is_new(opened.host.events()) {
             return Ok(opened.seen.metadata);
         }
-        match opened.host.ask(&Ask::Facts(opened.number()?))? {
-            Reply::Answer(Answer::Metadata(metadata)) => Ok(opened.host.marked(metadata)),
+        match opened.host.request(&WireRequest::Facts(opened.number()?))? {
+            Reply::Answer(WireAnswer::Metadata(metadata)) => Ok(opened.host.marked(metadata)),
             _ => Err(malformed()),
         }
     }
 
     pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let Opened { host, seen, .. } = &*self.opened;
+        let RemoteFile { host, seen, .. } = &*self.opened;
         let seen = Some(seen).filter(|_| self.is_kept);
         let asked = Asked::now(host.events());
         if let Some(read) = seen.and_then(|seen| seen.read(buffer, at, asked)) {
@@ -860,7 +865,7 @@ impl FarFile {
         };
         let len = u32::try_from(most).unwrap_or(0);
         let file = self.opened.number()?;
-        let Reply::Content(bytes) = host.ask(&Ask::Read { file, at, len })? else {
+        let Reply::Content(bytes) = host.request(&WireRequest::Read { file, at, len })? else {
             return Err(malformed());
         };
         let read = bytes.len().min(buffer.len());
@@ -874,24 +879,24 @@ impl FarFile {
         Ok(read)
     }
 
-    pub(super) fn path_now(&self) -> Option<PathBuf> {
+    pub(super) fn current_path(&self) -> Option<PathBuf> {
         let opened = &self.opened;
-        let asked = Ask::PathNow(opened.number().ok()?);
-        match opened.host.ask(&asked).ok()? {
-            Reply::Answer(Answer::Path(path)) => Some(opened.host.path(&path_of(path?).ok()?)),
+        let asked = WireRequest::PathNow(opened.number().ok()?);
+        match opened.host.request(&asked).ok()? {
+            Reply::Answer(WireAnswer::Path(path)) => Some(opened.host.path(&path_of(path?).ok()?)),
             _ => None,
         }
     }
 
     /// Its real path when it was opened.
-    pub(super) fn path_then(&self) -> Option<&Path> {
+    pub(super) fn opened_path(&self) -> Option<&Path> {
         self.opened.seen.real.as_deref()
     }
 
     pub(super) fn is_locked(&self, start: u64, length: u64) -> bool {
         let file = self.opened.number();
         file.and_then(|file| {
-            self.opened.host.flag(&Ask::Locked {
+            self.opened.host.flag(&WireRequest::Locked {
                 file,
                 start,
                 length,
@@ -905,7 +910,7 @@ impl FarFile {
     }
 }
 
-impl Opened {
+impl RemoteFile {
     /// Its number in this connection: it is opened when its beginning is not enough, and again
     /// after a cut.
     fn number(&self) -> io::Result<u32> {
@@ -924,7 +929,7 @@ impl Opened {
         let (generation, number, metadata) = host.open_there(path)?;
         let seen = &seen.metadata;
         if (metadata.device, metadata.inode) != (seen.device, seen.inode) {
-            host.send(&Ask::Close(number));
+            host.send(&WireRequest::Close(number));
             // A new handle alone can help.
             return Err(rustix::io::Errno::STALE.into());
         }
@@ -941,13 +946,13 @@ impl Read for FarFile {
     }
 }
 
-impl Drop for Opened {
+impl Drop for RemoteFile {
     fn drop(&mut self) {
         self.seen.trim();
         let open = *self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let here = self.host.lock().generation;
         if let Some((_, number)) = open.filter(|(generation, _)| *generation == here) {
-            self.host.send(&Ask::Close(number));
+            self.host.send(&WireRequest::Close(number));
         }
     }
 }

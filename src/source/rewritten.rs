@@ -24,7 +24,7 @@ pub(crate) enum RewriteCheck {
     Content(Vec<u8>),
     /// New content that stays broken.
     Broken(Vec<u8>),
-    Gone,
+    Deleted,
     /// It exists again, unchanged.
     Back,
     /// It cannot be read; says why.
@@ -45,7 +45,7 @@ pub(crate) struct Rewritten {
     /// When to poll again.
     retry: Option<Instant>,
     /// Why it cannot be read, as it was reported.
-    away: Option<Box<str>>,
+    unreadable_reason: Option<Box<str>>,
 }
 
 impl Rewritten {
@@ -59,13 +59,13 @@ impl Rewritten {
             fence,
             broken_since: None,
             retry: None,
-            away: None,
+            unreadable_reason: None,
         }
     }
 
     /// The same file, of which nothing has been read.
     #[must_use]
-    pub(crate) fn anew(&self) -> Self {
+    pub(crate) fn restarted(&self) -> Self {
         Self::new(Arc::clone(&self.path), self.fence.clone())
     }
 
@@ -89,12 +89,12 @@ impl Rewritten {
         now: Instant,
         is_complete: impl Fn(&[u8]) -> bool,
     ) -> RewriteCheck {
-        match self.look(now, is_complete) {
-            Ok(look) if self.away.take().is_some() && look == RewriteCheck::Quiet => {
+        match self.check(now, is_complete) {
+            Ok(look) if self.unreadable_reason.take().is_some() && look == RewriteCheck::Quiet => {
                 RewriteCheck::Back
             }
             Ok(look) => look,
-            Err(error) => self.note_absence(&error),
+            Err(error) => self.record_absence(&error),
         }
     }
 
@@ -118,7 +118,7 @@ impl Rewritten {
         Ok(bytes)
     }
 
-    fn look(
+    fn check(
         &mut self,
         now: Instant,
         is_complete: impl Fn(&[u8]) -> bool,
@@ -153,13 +153,17 @@ impl Rewritten {
         Ok(RewriteCheck::Quiet)
     }
 
-    fn note_absence(&mut self, error: &io::Error) -> RewriteCheck {
+    fn record_absence(&mut self, error: &io::Error) -> RewriteCheck {
         let what = why_unread(error);
         self.retry = None;
-        let is_news = self.away.replace(what.clone().into()).as_deref() != Some(&what);
+        let is_news = self
+            .unreadable_reason
+            .replace(what.clone().into())
+            .as_deref()
+            != Some(&what);
         match (is_news, is_absence(error)) {
             (false, _) => RewriteCheck::Quiet,
-            (true, true) => RewriteCheck::Gone,
+            (true, true) => RewriteCheck::Deleted,
             (true, false) => RewriteCheck::Unreadable(what),
         }
     }
@@ -205,7 +209,7 @@ mod tests {
         );
         assert_eq!(file.poll(at(4300), is_complete), RewriteCheck::Quiet);
         fs::remove_file(&path).unwrap();
-        assert_eq!(file.poll(at(5000), is_complete), RewriteCheck::Gone);
+        assert_eq!(file.poll(at(5000), is_complete), RewriteCheck::Deleted);
         assert_eq!(file.poll(at(5300), is_complete), RewriteCheck::Quiet);
         fs::write(&path, "{1,").unwrap();
         assert_eq!(file.poll(at(6000), is_complete), RewriteCheck::Back);

@@ -48,7 +48,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// A value of a row as it is stored, which can be a parameter of the next query.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum SqlValue {
     Null,
     Int(i64),
     Real(f64),
@@ -61,7 +61,7 @@ pub(crate) enum Cell {
     Blob(Vec<u8>),
 }
 
-impl Cell {
+impl SqlValue {
     /// Sorts before every number.
     pub(crate) const FIRST: Self = Self::Real(f64::NEG_INFINITY);
 
@@ -121,7 +121,7 @@ impl Cell {
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for SqlValue {
     fn from(text: &str) -> Self {
         Self::Text(text.as_bytes().to_vec())
     }
@@ -129,7 +129,7 @@ impl From<&str> for Cell {
 
 /// Why a database could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum DatabaseFailure {
     /// A writer is changing it now.
     Busy,
     /// A change was begun, and no process is left to end it.
@@ -139,14 +139,14 @@ pub enum Failure {
     /// It cannot be opened or read; says why.
     Unreadable(String),
     /// The file does not exist any more.
-    Gone,
+    Deleted,
 }
 
-impl Failure {
+impl DatabaseFailure {
     /// The failure for an error of the file system.
     pub(crate) fn of(error: &io::Error) -> Self {
         match error.kind() {
-            _ if is_absence(error) => Self::Gone,
+            _ if is_absence(error) => Self::Deleted,
             _ => Self::Unreadable(why_unread(error)),
         }
     }
@@ -161,19 +161,19 @@ impl Failure {
             }
             Self::Damaged(what) => format!("the database is damaged ({what})"),
             Self::Unreadable(what) => what.clone(),
-            Self::Gone => "no such file".to_owned(),
+            Self::Deleted => "no such file".to_owned(),
         }
     }
 }
 
-impl From<Failure> for io::Error {
-    fn from(failure: Failure) -> Self {
+impl From<DatabaseFailure> for io::Error {
+    fn from(failure: DatabaseFailure) -> Self {
         let kind = match failure {
-            Failure::Gone => io::ErrorKind::NotFound,
-            Failure::Busy => io::ErrorKind::ResourceBusy,
-            Failure::Unfinished | Failure::Damaged(_) | Failure::Unreadable(_) => {
-                io::ErrorKind::Other
-            }
+            DatabaseFailure::Deleted => io::ErrorKind::NotFound,
+            DatabaseFailure::Busy => io::ErrorKind::ResourceBusy,
+            DatabaseFailure::Unfinished
+            | DatabaseFailure::Damaged(_)
+            | DatabaseFailure::Unreadable(_) => io::ErrorKind::Other,
         };
         Self::new(kind, failure.words())
     }
@@ -191,7 +191,7 @@ impl DatabaseState {
     /// The state now.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let base = Stamp::of(path)?;
-        let log = Stamp::of(&beside(path, "-wal"))
+        let log = Stamp::of(&sidecar(path, "-wal"))
             .ok()
             .filter(|stamp| stamp.len > 0);
         Ok(Self { base, log })
@@ -212,7 +212,7 @@ pub(crate) fn written_with(path: &Path) -> Cow<'_, Path> {
 }
 
 /// A file that SQLite keeps beside a database. Links are followed, as SQLite does.
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn sidecar(path: &Path, ending: &str) -> PathBuf {
     let mut name = fs::canonicalize(path)
         .unwrap_or_else(|_| path.to_owned())
         .into_os_string();

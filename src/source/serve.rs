@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::discover::{NamedFiles, named_by_each};
+use super::discover::{NamedFiles, files_matching_each};
 use super::fs::{self, File, Metadata};
 use super::pattern::{ClosedReason, Listings};
 use super::process::is_running_since;
@@ -18,9 +18,9 @@ use super::rows::refuse_to_write;
 use super::stamp::read_at;
 use super::watch::{Watcher, file_system};
 use super::wire::{
-    Answer, Ask, BEGINNING, Bytes, EVENT, Event, Greeting, Introduction, MAGIC, NamedThere,
-    PORTION, PROTOCOL, Reply, UNANSWERED, bytes_of, decoded, encoded, path_of, read_frame,
-    write_frame,
+    BEGINNING, Bytes, EVENT, Greeting, Introduction, MAGIC, NamedThere, PORTION, PROTOCOL, Reply,
+    UNANSWERED, WireAnswer, WireChange, WireRequest, bytes_of, decoded, encoded, path_of,
+    read_frame, write_frame,
 };
 
 /// Most files that are open at a time.
@@ -31,14 +31,14 @@ const MOST_WATCHES: usize = 256;
 /// What may be read.
 pub trait Access {
     /// Whether the content of a file may be read.
-    fn reads(&self, path: &Path) -> bool;
+    fn may_read(&self, path: &Path) -> bool;
     /// Whether the names in a folder may be read: also of one on the way to what an agent keeps in
     /// projects.
-    fn lists(&self, path: &Path) -> bool;
+    fn may_list(&self, path: &Path) -> bool;
     /// Whether facts about a path may be told: also of a folder on the way to one that may be read.
-    fn sees(&self, path: &Path) -> bool;
+    fn may_stat(&self, path: &Path) -> bool;
     /// Whether a pattern names only files that may be read.
-    fn finds(&self, pattern: &Path) -> bool;
+    fn may_expand(&self, pattern: &Path) -> bool;
     /// The reader named this path.
     fn permit(&mut self, path: &Path);
 }
@@ -84,7 +84,7 @@ pub fn serve(
     while let Some((number, frame)) = read_frame(&mut input)? {
         let reply = decoded(&frame).and_then(|ask| server.answer(ask));
         let reply = reply.unwrap_or_else(|error| {
-            Reply::Answer(Answer::Error(error.raw_os_error(), error.to_string()))
+            Reply::Answer(WireAnswer::Error(error.raw_os_error(), error.to_string()))
         });
         if number != UNANSWERED {
             let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,61 +103,61 @@ struct Server<A> {
 }
 
 impl<A: Access> Server<A> {
-    fn answer(&mut self, ask: Ask) -> io::Result<Reply> {
+    fn answer(&mut self, ask: WireRequest) -> io::Result<Reply> {
         Ok(Reply::Answer(match ask {
-            Ask::Metadata { path, follows } => {
+            WireRequest::Metadata { path, follows } => {
                 let path = path_of(path)?;
-                if !self.access.sees(&path) {
+                if !self.access.may_stat(&path) {
                     return Err(refused());
                 }
-                Answer::Metadata(if follows {
+                WireAnswer::Metadata(if follows {
                     fs::metadata(&path)?
                 } else {
                     fs::symlink_metadata(&path)?
                 })
             }
-            Ask::Entries(path) => {
+            WireRequest::Entries(path) => {
                 let entries = fs::entries(&self.allowed(path)?)?.into_iter();
-                Answer::Entries(
+                WireAnswer::Entries(
                     entries
                         .map(|(name, kind)| (bytes_of(name.as_ref()), kind))
                         .collect(),
                 )
             }
-            Ask::Real(path) => {
-                Answer::Path(Some(bytes_of(&fs::canonicalize(&self.allowed(path)?)?)))
+            WireRequest::Real(path) => {
+                WireAnswer::Path(Some(bytes_of(&fs::canonicalize(&self.allowed(path)?)?)))
             }
-            Ask::Look(path) => self.look(&path_of(path)?)?,
-            Ask::Open(path) => self.open(&path_of(path)?)?,
-            Ask::Read { file, at, len } => {
+            WireRequest::Look(path) => self.look(&path_of(path)?)?,
+            WireRequest::Open(path) => self.open(&path_of(path)?)?,
+            WireRequest::Read { file, at, len } => {
                 let len = usize::try_from(len).unwrap_or(PORTION).min(PORTION);
                 let mut bytes = vec![0; len];
                 let read = self.file(file)?.read_at(&mut bytes, at)?;
                 bytes.truncate(read);
                 return Ok(Reply::Content(bytes));
             }
-            Ask::Facts(file) => Answer::Metadata(self.file(file)?.metadata()?),
-            Ask::PathNow(file) => {
-                Answer::Path(self.file(file)?.path_now().as_deref().map(bytes_of))
+            WireRequest::Facts(file) => WireAnswer::Metadata(self.file(file)?.metadata()?),
+            WireRequest::PathNow(file) => {
+                WireAnswer::Path(self.file(file)?.current_path().as_deref().map(bytes_of))
             }
-            Ask::Locked {
+            WireRequest::Locked {
                 file,
                 start,
                 length,
-            } => Answer::Flag(self.file(file)?.is_locked(start, length)),
-            Ask::Close(file) => {
+            } => WireAnswer::Flag(self.file(file)?.is_locked(start, length)),
+            WireRequest::Close(file) => {
                 self.files.remove(&file);
-                Answer::Done
+                WireAnswer::Done
             }
-            Ask::Named(patterns) => self.named(patterns)?,
-            Ask::Running { number, start } => {
-                Answer::Flag(is_running_since(Path::new("/"), number, start.as_deref()))
+            WireRequest::Named(patterns) => self.match_patterns(patterns)?,
+            WireRequest::Running { number, start } => {
+                WireAnswer::Flag(is_running_since(Path::new("/"), number, start.as_deref()))
             }
-            Ask::Permit(path) => {
+            WireRequest::Permit(path) => {
                 self.access.permit(&path_of(path)?);
-                Answer::Done
+                WireAnswer::Done
             }
-            Ask::Watch {
+            WireRequest::Watch {
                 watch,
                 paths,
                 renew,
@@ -165,14 +165,14 @@ impl<A: Access> Server<A> {
                 let paths = paths.into_iter().filter_map(|path| self.allowed(path).ok());
                 let paths = paths.collect();
                 self.watch(watch, paths, renew)?;
-                Answer::Done
+                WireAnswer::Done
             }
-            Ask::Unwatch(watch) => {
+            WireRequest::Unwatch(watch) => {
                 self.watches.remove(&watch);
-                Answer::Done
+                WireAnswer::Done
             }
-            Ask::FileSystem(path) => {
-                Answer::Number(file_system(&self.allowed(path)?).unwrap_or_default())
+            WireRequest::FileSystem(path) => {
+                WireAnswer::Number(file_system(&self.allowed(path)?).unwrap_or_default())
             }
         }))
     }
@@ -180,7 +180,7 @@ impl<A: Access> Server<A> {
     /// A path of a question that may be listed.
     fn allowed(&self, path: Bytes) -> io::Result<PathBuf> {
         let path = path_of(path)?;
-        if self.access.lists(&path) {
+        if self.access.may_list(&path) {
             Ok(path)
         } else {
             Err(refused())
@@ -193,24 +193,24 @@ impl<A: Access> Server<A> {
     }
 
     fn regular(&self, path: &Path) -> io::Result<(Metadata, File)> {
-        if self.access.reads(path) {
+        if self.access.may_read(path) {
             regular::open_with_facts(path)
         } else {
             Err(refused())
         }
     }
 
-    fn look(&self, path: &Path) -> io::Result<Answer> {
+    fn look(&self, path: &Path) -> io::Result<WireAnswer> {
         let (metadata, file) = self.regular(path)?;
         let mut beginning = vec![0; BEGINNING];
         let read = read_at(&file, &mut beginning, 0)?;
         beginning.truncate(read);
-        let real = file.path_now().or_else(|| fs::canonicalize(path).ok());
+        let real = file.current_path().or_else(|| fs::canonicalize(path).ok());
         // What belongs to a session lies there more often than elsewhere.
         let stem = path.with_extension("");
         let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
         let is_missing = fs::symlink_metadata(&stem).is_err_and(is_missing);
-        Ok(Answer::Seen {
+        Ok(WireAnswer::Seen {
             metadata,
             real: real.as_deref().map(bytes_of),
             beginning,
@@ -218,34 +218,38 @@ impl<A: Access> Server<A> {
         })
     }
 
-    fn open(&mut self, path: &Path) -> io::Result<Answer> {
+    fn open(&mut self, path: &Path) -> io::Result<WireAnswer> {
         if self.files.len() >= MOST_OPEN {
             return Err(rustix::io::Errno::MFILE.into());
         }
         let (metadata, file) = self.regular(path)?;
         self.next = self.next.wrapping_add(1);
         self.files.insert(self.next, file);
-        Ok(Answer::Opened {
+        Ok(WireAnswer::Opened {
             file: self.next,
             metadata,
         })
     }
 
-    fn named(&self, patterns: Vec<Bytes>) -> io::Result<Answer> {
+    fn match_patterns(&self, patterns: Vec<Bytes>) -> io::Result<WireAnswer> {
         let patterns = patterns.into_iter().map(path_of);
         let patterns = patterns.collect::<io::Result<Vec<PathBuf>>>()?;
         // What is not allowed names nothing, in its place.
         let asked: Vec<PathBuf> = patterns
             .iter()
-            .filter(|pattern| self.access.finds(pattern))
+            .filter(|pattern| self.access.may_expand(pattern))
             .cloned()
             .collect();
-        let mut found = named_by_each(&asked, &Listings::default()).into_iter();
+        let mut found = files_matching_each(&asked, &Listings::default()).into_iter();
         let named = patterns.iter().map(|pattern| {
-            let named = self.access.finds(pattern).then(|| found.next()).flatten();
+            let named = self
+                .access
+                .may_expand(pattern)
+                .then(|| found.next())
+                .flatten();
             named.map_or_else(NamedThere::nothing, NamedThere::of)
         });
-        Ok(Answer::Named(named.collect()))
+        Ok(WireAnswer::Named(named.collect()))
     }
 
     fn watch(&mut self, watch: u32, paths: Vec<PathBuf>, renew: bool) -> io::Result<()> {
@@ -301,7 +305,7 @@ impl NamedThere {
 /// A thread that reports changes.
 struct Watching {
     /// What to watch from now on; nothing any more if that is `None`.
-    wanted: Arc<Mutex<Vec<Option<Wanted>>>>,
+    requests: Arc<Mutex<Vec<Option<Wanted>>>>,
     thread: JoinHandle<()>,
 }
 
@@ -312,11 +316,14 @@ impl Watching {
         let wanted: Arc<Mutex<Vec<Option<Wanted>>>> = Arc::default();
         let asked = Arc::clone(&wanted);
         let thread = thread::spawn(move || report(watch, &asked, &out));
-        Self { wanted, thread }
+        Self {
+            requests: wanted,
+            thread,
+        }
     }
 
     fn change(&self, wanted: Option<Wanted>) {
-        self.wanted
+        self.requests
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(wanted);
@@ -341,7 +348,7 @@ fn report(watch: u32, asked: &Mutex<Vec<Option<Wanted>>>, out: &Out) {
             is_new |= watcher.watch(paths.iter().map(PathBuf::as_path), renew);
         }
         let hints = watcher.take();
-        let event = Event {
+        let event = WireChange {
             watch,
             paths: hints.paths().map(|path| bytes_of(path)).collect(),
             // What was written before the watch began has no event.
@@ -355,7 +362,7 @@ fn report(watch: u32, asked: &Mutex<Vec<Option<Wanted>>>, out: &Out) {
     }
 }
 
-fn send(out: &Out, event: &Event) -> io::Result<()> {
+fn send(out: &Out, event: &WireChange) -> io::Result<()> {
     let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
     write_frame(&mut *out, EVENT, &[], &encoded(event)?)
 }

@@ -44,7 +44,7 @@ impl Hints {
     }
 
     /// Adds an event. Returns whether it means anything.
-    fn take_event(&mut self, event: &notify::Result<Event>) -> bool {
+    fn add_event(&mut self, event: &notify::Result<Event>) -> bool {
         match event {
             Ok(event) if event.need_rescan() => self.everything = true,
             Ok(event) if event.kind.is_access() => return false,
@@ -84,7 +84,7 @@ impl Watcher {
         let mut watcher = Self::of(None);
         if native {
             let (hints, reader) = (Arc::clone(&watcher.hints), thread::current());
-            match notify::recommended_watcher(move |event| note(&hints, &reader, &event)) {
+            match notify::recommended_watcher(move |event| record_event(&hints, &reader, &event)) {
                 Ok(native) => watcher.native = Some(Box::new(native)),
                 Err(error) => watcher.give_up(&error),
             }
@@ -99,7 +99,7 @@ impl Watcher {
             native,
             far: Vec::new(),
             watched: HashSet::new(),
-            most: most(),
+            most: watch_limit(),
             hints,
             failure: None,
             is_unsure: false,
@@ -108,7 +108,7 @@ impl Watcher {
 
     /// Polls more often if a path lies where others may write without an event. Returns the kind of
     /// file system.
-    pub(crate) fn distrust(&mut self, path: &Path) -> Option<&'static str> {
+    pub(crate) fn check_file_system(&mut self, path: &Path) -> Option<&'static str> {
         let kind = eventless(path);
         self.is_unsure |= kind.is_some();
         kind
@@ -138,7 +138,7 @@ impl Watcher {
         let paths = paths.into_iter().take(self.most);
         let (far, here): (Vec<&Path>, _) = paths.partition(|path| is_far(path));
         watch_far(&mut self.far, far, renew, &self.hints);
-        let wanted: HashSet<PathBuf> = here.into_iter().map(named).collect();
+        let wanted: HashSet<PathBuf> = here.into_iter().map(or_current_dir).collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
         watched.retain(|path| {
             let keep = wanted.contains(path) && !renew;
@@ -193,7 +193,7 @@ impl Watcher {
 }
 
 /// Limit of watched directories. Where each of them takes an open file, it is low.
-fn most() -> usize {
+fn watch_limit() -> usize {
     let granted = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches");
     let granted = granted
         .ok()
@@ -236,11 +236,11 @@ fn watch_far(
     }
 }
 
-fn note(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
+fn record_event(hints: &Mutex<Hints>, reader: &Thread, event: &notify::Result<Event>) {
     let means_something = hints
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
-        .take_event(event);
+        .add_event(event);
     if means_something {
         reader.unpark();
     }
@@ -284,7 +284,7 @@ fn eventless_kind(magic: i128) -> Option<&'static str> {
 }
 
 /// An empty path names the working directory.
-fn named(path: &Path) -> PathBuf {
+fn or_current_dir(path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() {
         PathBuf::from(".")
     } else {
@@ -331,15 +331,15 @@ mod tests {
     fn access_means_nothing_and_a_rescan_everything() {
         let mut hints = Hints::default();
         let access = Event::new(EventKind::Access(AccessKind::Any)).add_path(PathBuf::from("/a"));
-        assert!(!hints.take_event(&Ok(access)));
+        assert!(!hints.add_event(&Ok(access)));
         let change = Event::new(EventKind::Modify(ModifyKind::Any)).add_path(PathBuf::from("/a"));
-        assert!(hints.take_event(&Ok(change)));
+        assert!(hints.add_event(&Ok(change)));
         assert_eq!(hints.paths().collect::<Vec<_>>(), [&PathBuf::from("/a")]);
         assert!(!hints.everything);
-        assert!(hints.take_event(&Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))));
+        assert!(hints.add_event(&Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))));
         assert!(hints.everything);
         let mut hints = Hints::default();
-        assert!(hints.take_event(&Err(Error::generic("the queue is full"))));
+        assert!(hints.add_event(&Err(Error::generic("the queue is full"))));
         assert!(hints.everything);
     }
 
@@ -458,7 +458,7 @@ mod tests {
             assert_eq!(super::eventless_kind(magic), kind, "{magic:x}");
         }
         let mut watcher = Watcher::new(true);
-        assert_eq!(watcher.distrust(Path::new("/proc")), None);
+        assert_eq!(watcher.check_file_system(Path::new("/proc")), None);
         assert!(!watcher.is_unsure);
     }
 }

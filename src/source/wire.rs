@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::metadata::{Kind, Metadata};
+use super::metadata::{Metadata, PathKind};
 
 /// Changes with the messages.
 pub(super) const PROTOCOL: u16 = 2;
@@ -56,7 +56,7 @@ pub struct Introduction {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Ask {
+pub(super) enum WireRequest {
     Metadata {
         path: Bytes,
         follows: bool,
@@ -100,10 +100,10 @@ pub(super) enum Ask {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(super) enum WireAnswer {
     Done,
     Metadata(Metadata),
-    Entries(Vec<(Bytes, Kind)>),
+    Entries(Vec<(Bytes, PathKind)>),
     Path(Option<Bytes>),
     Seen {
         metadata: Metadata,
@@ -129,12 +129,12 @@ pub(super) struct NamedThere {
     pub(super) files: Vec<(Bytes, Option<Metadata>)>,
     pub(super) folders: Vec<Bytes>,
     /// What cannot be opened: path, error number or kind, and whether it has the name of a file.
-    pub(super) closed: Vec<(Bytes, Result<i32, Kind>, bool)>,
+    pub(super) closed: Vec<(Bytes, Result<i32, PathKind>, bool)>,
 }
 
 /// What was changed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Event {
+pub(super) struct WireChange {
     pub(super) watch: u32,
     pub(super) paths: Vec<Bytes>,
     pub(super) everything: bool,
@@ -143,7 +143,7 @@ pub(super) struct Event {
 /// An answer, or a part of a file as it is.
 #[derive(Debug)]
 pub(super) enum Reply {
-    Answer(Answer),
+    Answer(WireAnswer),
     Content(Vec<u8>),
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Zip {
     members: VecDeque<Member>,
     current: Option<Box<dyn Read>>,
     /// Bytes that may still be read of the current member.
-    left: u64,
+    remaining: u64,
     /// Why a member could not be read, reported after the last member.
     failure: Option<io::Error>,
 }
@@ -116,7 +116,7 @@ impl Zip {
             file: Arc::new(file),
             members,
             current: None,
-            left: 0,
+            remaining: 0,
             failure,
         })
     }
@@ -130,7 +130,7 @@ impl Zip {
         let bytes = BufReader::new(CompressedMember {
             file: Arc::clone(&self.file),
             at,
-            left: member.len,
+            remaining: member.len,
         });
         Ok(match member.method {
             0 => Box::new(bytes),
@@ -160,7 +160,7 @@ impl Read for Zip {
         loop {
             if let Some(text) = &mut self.current {
                 let read = match text.read(buffer) {
-                    Ok(read) if read > 0 && self.left == 0 => {
+                    Ok(read) if read > 0 && self.remaining == 0 => {
                         self.failure.get_or_insert_with(member_too_large);
                         0
                     }
@@ -169,9 +169,9 @@ impl Read for Zip {
                         self.failure.get_or_insert(error);
                         0
                     }
-                    Ok(read) => within(read, self.left, &mut self.failure),
+                    Ok(read) => within(read, self.remaining, &mut self.failure),
                 };
-                self.left -= read as u64;
+                self.remaining -= read as u64;
                 if read > 0 || buffer.is_empty() {
                     // Line ends occur only between values of JSON.
                     let line_ends = buffer
@@ -193,7 +193,7 @@ impl Read for Zip {
             match self.open(member) {
                 Ok(text) => {
                     self.current = Some(text);
-                    self.left = LONGEST;
+                    self.remaining = LONGEST;
                 }
                 Err(error) => drop(self.failure.get_or_insert(error)),
             }
@@ -219,19 +219,19 @@ fn member_too_large() -> io::Error {
 struct CompressedMember {
     file: Arc<File>,
     at: u64,
-    left: u64,
+    remaining: u64,
 }
 
 impl Read for CompressedMember {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = buffer
             .len()
-            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
+            .min(usize::try_from(self.remaining).unwrap_or(usize::MAX));
         let read = self
             .file
             .read_at(buffer.get_mut(..most).unwrap_or_default(), self.at)?;
         self.at += read as u64;
-        self.left -= read as u64;
+        self.remaining -= read as u64;
         Ok(read)
     }
 }

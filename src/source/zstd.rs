@@ -65,7 +65,7 @@ struct ZstdFrame<R: Read> {
     source: R,
     has_checksum: bool,
     ready: Vec<u8>,
-    taken: usize,
+    consumed: usize,
     is_last: bool,
     is_cut: bool,
 }
@@ -119,7 +119,7 @@ impl<R: Read> ZstdFrame<R> {
             source,
             has_checksum,
             ready,
-            taken: 0,
+            consumed: 0,
             is_last: false,
             is_cut: false,
         }))
@@ -128,7 +128,7 @@ impl<R: Read> ZstdFrame<R> {
     /// Makes the next block ready; ends the frame if the block is incomplete.
     fn next_block(&mut self) -> io::Result<()> {
         self.ready.clear();
-        self.taken = 0;
+        self.consumed = 0;
         self.source.by_ref().take(3).read_to_end(&mut self.ready)?;
         let mut size = 0;
         if let [first, second, third] = *self.ready.as_slice() {
@@ -166,15 +166,15 @@ impl<R: Read> ZstdFrame<R> {
 
 impl<R: Read> Read for ZstdFrame<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.taken == self.ready.len() && !self.is_last {
+        if self.consumed == self.ready.len() && !self.is_last {
             self.next_block()?;
         }
-        let rest = self.ready.get(self.taken..).unwrap_or_default();
+        let rest = self.ready.get(self.consumed..).unwrap_or_default();
         let count = rest.len().min(buffer.len());
         for (place, byte) in buffer.iter_mut().zip(rest) {
             *place = *byte;
         }
-        self.taken += count;
+        self.consumed += count;
         Ok(count)
     }
 }

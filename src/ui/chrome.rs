@@ -11,7 +11,7 @@ use crate::app::alarms::AlarmSpec;
 use crate::app::hints;
 use crate::app::input::action::{Action, View};
 use crate::app::mode::{Mode, WallLine};
-use crate::app::picker::texts::Progress;
+use crate::app::picker::texts::TextProgress;
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::window::percent;
@@ -332,12 +332,12 @@ fn fitting(app: &App) -> String {
     };
     let hits = app.picker.hits();
     let texts = match app.picker.progress() {
-        Progress::Idle => String::new(),
-        Progress::Underway => format!(
+        TextProgress::Idle => String::new(),
+        TextProgress::Underway => format!(
             ", {hits} by text{}",
             app.reader.screen.theme.glyphs().ellipsis
         ),
-        Progress::Done { is_all, failures } => {
+        TextProgress::Done { is_all, failures } => {
             let more = if is_all { "" } else { "+" };
             let unread = if failures > 0 {
                 format!(", {failures} not read")
@@ -370,7 +370,7 @@ fn hits(reader: &Reader) -> String {
     }
     let focus = reader.text.view.focus;
     let transcript = &reader.session.transcript;
-    let beside = focus.filter(|focus| search.is_beside(transcript, *focus));
+    let beside = focus.filter(|focus| search.is_in_other_lane(transcript, *focus));
     if let Some(focus) = beside {
         let lane = transcript.lane_at(focus.entry);
         let label = lane.and_then(|lane| transcript.lane(lane)).map_or_else(

@@ -192,7 +192,7 @@ fn right(reader: &Reader, width: u16, about: AgentFacts) -> Line<'static> {
     );
     say(problem(reader), theme.warn);
     say(Some(state_words(reader, width)), state_style(reader));
-    let then = reader.text.as_of.then();
+    let then = reader.text.as_of.totals();
     let as_of = then.map(|then| match then.at.filter(|_| width >= NARROW) {
         Some(at) => format!("as of {}", at.clock()),
         None => "as of".to_owned(),
@@ -305,6 +305,6 @@ fn state_words(reader: &Reader, width: u16) -> String {
     let (now, ascii) = (reader.screen.now, reader.screen.theme.ascii);
     match reader.session.status.in_background {
         0 => phrases::activity(activity, now, ascii),
-        running => phrases::activity_beside(activity, running, now, ascii, width >= ROOMY),
+        running => phrases::activity_with_running(activity, running, now, ascii, width >= ROOMY),
     }
 }

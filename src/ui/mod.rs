@@ -61,15 +61,15 @@ pub fn view(app: &App, frame: &mut Frame<'_>) {
     {
         paint_palette(app, palette, frame);
     }
-    thin_out(frame.buffer_mut());
+    drop_combining(frame.buffer_mut());
     if app.reader.screen.theme.ascii {
-        leave_ascii(frame.buffer_mut());
+        replace_non_ascii(frame.buffer_mut());
     }
 }
 
 /// Replaces all characters outside of ASCII, for terminals that may interpret such bytes as control
 /// codes. Text of entries was converted before layout; this handles names and titles.
-fn leave_ascii(buffer: &mut Buffer) {
+fn replace_non_ascii(buffer: &mut Buffer) {
     for cell in buffer
         .content
         .iter_mut()
@@ -95,7 +95,7 @@ fn leave_ascii(buffer: &mut Buffer) {
 
 /// Drops combining characters beyond [`MOST_JOINED`] in a cell, since terminals draw them over
 /// adjacent rows.
-fn thin_out(buffer: &mut Buffer) {
+fn drop_combining(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         let symbol = cell.symbol();
         // The cells of a link contain its target.
@@ -148,7 +148,12 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
     match app.mode {
         Mode::Normal => panel::paint_chord(app, screen, buffer),
         Mode::Palette(ref palette) => {
-            panel::paint_choices(&app.reader, palette, above(parts.status, screen), buffer);
+            panel::paint_choices(
+                &app.reader,
+                palette,
+                area_above(parts.status, screen),
+                buffer,
+            );
         }
         Mode::Search { .. }
         | Mode::Filter { .. }
@@ -167,7 +172,7 @@ fn paint(app: &App, frame: &mut Frame<'_>) {
 }
 
 /// The area above the status line.
-fn above(status: Rect, screen: Rect) -> Rect {
+fn area_above(status: Rect, screen: Rect) -> Rect {
     Rect {
         height: status.y.max(1).min(screen.height),
         ..screen
@@ -186,7 +191,7 @@ fn paint_palette(app: &App, palette: &Palette, frame: &mut Frame<'_>) {
     panel::paint_choices(
         &app.reader,
         palette,
-        above(status, screen),
+        area_above(status, screen),
         frame.buffer_mut(),
     );
 }

@@ -23,10 +23,10 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
     let (title, lines, top) = match &app.mode {
         Mode::Help {
             top,
-            wanted,
+            filter: wanted,
             is_typing,
             below,
-            here,
+            item_keys: here,
         } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
@@ -36,7 +36,7 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
             };
             let scene = HelpScene {
                 keymap: &app.keys.keymap,
-                here: here.as_slice(),
+                item_keys: here.as_slice(),
                 below: *below,
                 screen: &app.reader.screen,
             };

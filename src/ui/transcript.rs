@@ -39,7 +39,7 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     let drawings = pictures::in_sight(reader);
     let spot = reader
         .inspector
-        .spot()
+        .location()
         .filter(|_| reader.focused() == Pane::Inspector);
     for ((at, shown), y) in reader
         .text
@@ -101,9 +101,9 @@ pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
             pattern.map(|pattern| (pattern, hit)),
             buffer,
         );
-        if reader.text.as_of.has_lost(shown.entry) {
+        if reader.text.as_of.is_dimmed(shown.entry) {
             buffer.set_style(text, reader.screen.theme.dim);
-            paint_lost(reader, row, line, buffer);
+            paint_unseen(reader, row, line, buffer);
         }
         if let Some(tile) = &row.tile {
             pictures::mark(tile, &drawings, text, buffer);
@@ -135,7 +135,7 @@ fn paint_empty(reader: &Reader, area: Rect, buffer: &mut Buffer) {
             "nothing here fits the filter; & and enter show all".to_owned()
         }
         (Some(fault), _) => fault.to_string(),
-        (None, Some(_)) if reader.session.file.link == LinkState::Gone => {
+        (None, Some(_)) if reader.session.file.link == LinkState::Deleted => {
             "the file is gone; waiting for it to come back".to_owned()
         }
         (None, Some(_)) if matches!(reader.session.file.link, LinkState::Moved(_)) => {
@@ -236,7 +236,7 @@ fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
     let at = reader
         .text
         .find
-        .at_hit
+        .current_hit
         .filter(|at| Some(at.focus) == focus_of(shown));
     let above = shown
         .rows
@@ -272,7 +272,7 @@ fn paint_lanes(cells: &[GutterCell], theme: &Theme, line: Rect, buffer: &mut Buf
 }
 
 /// The sign of an entry that the model did not see at the cursor, since dimming alone is a colour.
-fn paint_lost(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
+fn paint_unseen(reader: &Reader, row: &Row, line: Rect, buffer: &mut Buffer) {
     if !row.kind.is_between() && line.width > 0 {
         buffer.set_stringn(
             line.x,

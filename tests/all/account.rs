@@ -32,7 +32,7 @@ fn reading_with_figures(target: &Target) -> Option<(Reading, serde_json::Value)>
 }
 
 fn statement(reading: &Reading) -> Statement {
-    Memo::<Statement>::once(&reading.transcript, &reading.account)
+    Memo::<Statement>::compute(&reading.transcript, &reading.account)
 }
 
 /// Tokens of all classes, and requests.

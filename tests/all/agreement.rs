@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use tv::ingest::find::{Search, sessions};
+use tv::ingest::find::{DiscoveryQuery, sessions};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 
@@ -583,9 +583,9 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
     let mut compared = 0;
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
-            let search = Search {
+            let search = DiscoveryQuery {
                 paths: vec![target.path.clone()],
-                ..Search::default()
+                ..DiscoveryQuery::default()
             };
             let mut found = sessions(&search, Timestamp(0)).map(Result::unwrap);
             let Some(found) =

@@ -6,9 +6,9 @@ use tv::analysis::activity::{Activity, LastWrite, judge};
 use tv::app::alarms::{AlarmNotice, AlarmSpec, Alarms};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
-use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::decoder::{Format, RecordPlace, feed};
 use tv::formats::named;
-use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch, saturating_u32};
+use tv::model::edit::{Batch, BatchMode, Edit, Feed, Stage as Stretch, saturating_u32};
 use tv::model::entry::{BlockKind, Entry, Role};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::timestamp::Timestamp;
@@ -264,7 +264,7 @@ fn reading_anew_rings_nothing() {
     let all = [prompt("p", "fix the boat")]
         .into_iter()
         .chain(failing("a", "make"));
-    stage.add_as(Mode::Replace, Stretch::Whole, all);
+    stage.add_as(BatchMode::Replace, Stretch::Whole, all);
     assert_eq!(words(&mut stage), [] as [&str; 0]);
 }
 
@@ -283,7 +283,7 @@ fn of_a_file_that_was_written_anew_only_what_was_not_there_rings() {
             .chain(failing("b", "make b"));
         [prompt("p", "fix the boat")].into_iter().chain(known)
     };
-    stage.add_as(Mode::Replace, Stretch::Whole, anew());
+    stage.add_as(BatchMode::Replace, Stretch::Whole, anew());
     assert_eq!(words(&mut stage), [] as [&str; 0]);
     let marked: Vec<_> = stage.app.reader.alarms.marks.iter().copied().collect();
     let b = stage.app.reader.session.transcript.find("b");
@@ -292,7 +292,7 @@ fn of_a_file_that_was_written_anew_only_what_was_not_there_rings() {
         .into_iter()
         .chain(anew())
         .chain(failing("d", "make d"));
-    stage.add_as(Mode::Replace, Stretch::Whole, more);
+    stage.add_as(BatchMode::Replace, Stretch::Whole, more);
     assert_eq!(words(&mut stage), ["err: bash make d"]);
 }
 
@@ -345,7 +345,7 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
                 origin,
                 bytes: line.as_bytes(),
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut batch,
         );
         // Just before this record came.
@@ -358,7 +358,7 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
             // A question may be answered by its result, which is no entry.
             let is_waiting = match judge(
                 &transcript,
-                last.map(LastWrite::found),
+                last.map(LastWrite::from_file_time),
                 Timestamp(then.0 - 1),
             ) {
                 Activity::Waiting { what, .. } => what.as_str() == "the next prompt",
@@ -367,7 +367,7 @@ fn waits_in(format: &'static dyn Format, text: &str) -> Vec<(u32, bool)> {
             open = is_waiting.then_some((before, number));
         }
         transcript.apply(batch);
-        transcript.settle();
+        transcript.update_derived();
         let went_on = open.and_then(|(from, number)| Some((number, went_on(from, &transcript)?)));
         if let Some(wait) = went_on {
             waits.push(wait);

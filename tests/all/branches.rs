@@ -138,7 +138,7 @@ fn what_a_long_branch_cost_is_known_without_a_look_at_each_entry() {
         stage.picture()
     );
     assert!(
-        !stage.app.reader.outline.is_behind(),
+        !stage.app.reader.outline.is_incomplete(),
         "pages of it are summed up already"
     );
 }
@@ -173,7 +173,11 @@ fn what_agents_cost_that_take_turns_is_shown_when_it_is_known() {
     // What is not in sight is not waited for.
     let mut stage = Stage::open_from_disk(&path, (60, 24));
     stage.arrange();
-    assert!(!stage.app.reader.outline.is_behind(), "{}", stage.picture());
+    assert!(
+        !stage.app.reader.outline.is_incomplete(),
+        "{}",
+        stage.picture()
+    );
 }
 
 // === helpers of the session ===

@@ -105,7 +105,7 @@ fn to_row(stage: &mut Stage, words: &str) {
             .lines
             .iter()
             .filter(|line| line.entry == cursor.entry);
-        rows.filter(|line| tv::app::text::viewport::mark_of(line) == Some(cursor))
+        rows.filter(|line| tv::app::text::viewport::row_ref_of(line) == Some(cursor))
             .any(|line| {
                 line.row()
                     .is_some_and(|row| row.line.to_string().contains(words))
@@ -393,7 +393,7 @@ fn a_link_opens_the_session_at_the_entry() {
     assert_eq!(copied(&stage), "/work/boat.jsonl#p1");
     let mut other = session();
     other.press("G");
-    other.app.reader.text.places.wanted = Some("c1".to_owned());
+    other.app.reader.text.places.requested_entry = Some("c1".to_owned());
     other.feed(Feed::CaughtUp);
     other.arrange();
     assert!(other.focused().contains("ls hold"), "{}", other.focused());
@@ -408,11 +408,11 @@ fn a_link_opens_the_session_at_the_entry() {
         ..block.clone()
     }));
     other.add([Edit::Entry(both)]);
-    other.app.reader.text.places.wanted = Some("c9".to_owned());
+    other.app.reader.text.places.requested_entry = Some("c9".to_owned());
     other.feed(Feed::CaughtUp);
     other.arrange();
     assert!(other.focused().contains("ls keel"), "{}", other.focused());
-    other.app.reader.text.places.wanted = Some("nobody".to_owned());
+    other.app.reader.text.places.requested_entry = Some("nobody".to_owned());
     other.feed(Feed::CaughtUp);
     assert!(
         other.status().contains("no entry is called nobody"),

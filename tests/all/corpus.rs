@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use tv::formats::decoder::{Decoder, Format, Place, feed};
+use tv::formats::decoder::{Decoder, Format, RecordPlace, feed};
 
 use tv::formats::probe::Probe;
 
@@ -256,21 +256,25 @@ impl<'t> Cut<'t> {
     }
 
     /// Its records, with their numbers as offsets.
-    pub(crate) fn records(&self, shape: Shape) -> Vec<(Origin, String, Place<'static>)> {
+    pub(crate) fn records(&self, shape: Shape) -> Vec<(Origin, String, RecordPlace<'static>)> {
         let mut records = Vec::new();
         if shape == Shape::Document {
             records.extend(
                 self.header
                     .iter()
-                    .map(|header| (header.to_source(), Place::Header)),
+                    .map(|header| (header.to_source(), RecordPlace::Header)),
             );
             records.extend(
                 self.elements
                     .iter()
-                    .map(|element| (element.to_source(), Place::Element)),
+                    .map(|element| (element.to_source(), RecordPlace::Element)),
             );
         } else {
-            records.extend(self.text.lines().map(|line| (line.to_owned(), Place::Line)));
+            records.extend(
+                self.text
+                    .lines()
+                    .map(|line| (line.to_owned(), RecordPlace::Line)),
+            );
         }
         let origin = |at, len| Origin {
             file: FileId(0),
@@ -305,7 +309,7 @@ impl<'t> Cut<'t> {
 pub(crate) fn transcript(batch: Batch) -> Transcript {
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -333,12 +337,12 @@ pub(crate) fn read_folder(format: &dyn Format, path: &Path, session: &str) -> Tr
                     origin,
                     bytes: &bytes,
                 },
-                Place::File(&file),
+                RecordPlace::File(&file),
                 &mut out,
             );
             seen.push(file);
         }
-        let wanted = std::mem::take(&mut out.wanted);
+        let wanted = std::mem::take(&mut out.requested_files);
         patterns = wanted
             .iter()
             .flat_map(|wanted| format.files(path, FileRole::Requested(wanted)))

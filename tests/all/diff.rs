@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 use tv::ingest::Target;
-use tv::report::diff::{self, Options};
-use tv::report::outcome::Outcome;
+use tv::report::diff::{self, DiffOptions};
+use tv::report::outcome::ReportOutcome;
 use tv::report::rows::Paper;
 
 use crate::fixtures;
@@ -42,9 +42,9 @@ fn compare(
     one: (Target, Option<&str>),
     other: (Target, Option<&str>),
     json: bool,
-) -> (Outcome, String) {
+) -> (ReportOutcome, String) {
     let named = |(target, key): (Target, Option<&str>)| Ok((target, key.map(str::to_owned)));
-    let options = Options {
+    let options = DiffOptions {
         runs: [named(one), named(other)],
         json,
         paper: Paper {
@@ -65,10 +65,10 @@ fn a_run_does_not_part_from_itself() {
         for target in fixtures::targets(&path) {
             let (outcome, words) = compare((target.clone(), None), (target, None), false);
             // Damaged fixtures cannot be read to their ends.
-            if !matches!(outcome, Outcome::Failed(_)) {
+            if !matches!(outcome, ReportOutcome::Failed(_)) {
                 assert_eq!(
                     (outcome, words),
-                    (Outcome::Complete, String::new()),
+                    (ReportOutcome::Complete, String::new()),
                     "{}",
                     path.display()
                 );
@@ -102,7 +102,7 @@ fn one_argument_is_one_step() {
     ];
     let same = write("same.jsonl", session("/work/other", "bbbb", &again));
     let (outcome, words) = compare((a(), None), (same, None), false);
-    assert_eq!(outcome, Outcome::Complete);
+    assert_eq!(outcome, ReportOutcome::Complete);
     assert_eq!(words, "same for 4 calls; only the words differ\n");
 
     let changed = [
@@ -113,7 +113,7 @@ fn one_argument_is_one_step() {
     ];
     let b = || write("b.jsonl", session("/work/other", "cccc", &changed));
     let (outcome, words) = compare((a(), None), (b(), None), false);
-    assert_eq!(outcome, Outcome::Found);
+    assert_eq!(outcome, ReportOutcome::Found);
     let first = words.lines().next().unwrap();
     assert_eq!(
         first,
@@ -168,7 +168,7 @@ fn a_branch_parts_from_the_session_where_it_was_left() {
         };
         let (outcome, json) = compare((target(&path), None), (target(&path), Some(&key)), true);
         let line: Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(outcome, Outcome::Found, "{key}");
+        assert_eq!(outcome, ReportOutcome::Found, "{key}");
         let steps = line["steps"].as_array().unwrap();
         let parting = usize::try_from(line["parting"].as_u64().unwrap()).unwrap();
         for step in &steps[..parting] {

@@ -8,7 +8,7 @@ use tv::model::entry::{BlockKind, Break, Entry, Sent};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolCall, ToolResult, ToolState};
-use tv::model::totals::Spent;
+use tv::model::totals::ModelUsage;
 use tv::model::transcript::Transcript;
 use tv::model::usage::{Scope, Usage};
 
@@ -174,7 +174,7 @@ fn call(call: &ToolCall) -> String {
     }
     writeln!(out, " id={}", short(&call.key)).unwrap();
     writeln!(out, "    input {}", body(&call.input)).unwrap();
-    if let Some(live) = call.state.live() {
+    if let Some(live) = call.state.live_output() {
         writeln!(out, "    so far {}", body(live)).unwrap();
     }
     if let Some(result) = call.state.result() {
@@ -245,7 +245,7 @@ fn body(body: &Body) -> String {
         Held::Text(text) if text.len() <= WHOLE_UP_TO => visible(text),
         Held::Text(_) => format!("{} …", visible(&body.stub)),
         Held::Tree(tree) => json(tree),
-        Held::Away => format!("away: {}", visible(&body.stub)),
+        Held::OnDisk => format!("away: {}", visible(&body.stub)),
     };
     let lines = if body.lines == 1 {
         String::new()
@@ -405,11 +405,11 @@ fn sums(transcript: &Transcript) -> String {
     out
 }
 
-fn is_nothing(spent: &Spent) -> bool {
+fn is_nothing(spent: &ModelUsage) -> bool {
     spent.requests == 0 && spent.input.recorded + spent.output.recorded + spent.priced == 0
 }
 
-fn spent(spent: &Spent) -> String {
+fn spent(spent: &ModelUsage) -> String {
     let sums = [
         ("in", spent.input),
         ("out", spent.output),
@@ -420,7 +420,7 @@ fn spent(spent: &Spent) -> String {
     let mut words = vec![format!("requests={}", spent.requests)];
     words.extend(
         sums.iter()
-            .filter_map(|(name, sum)| sum.known().map(|n| format!("{name}={n}"))),
+            .filter_map(|(name, sum)| sum.value().map(|n| format!("{name}={n}"))),
     );
     if spent.priced > 0 {
         words.push(format!("recorded micros={}", spent.recorded_nanos / 1_000));

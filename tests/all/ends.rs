@@ -11,7 +11,7 @@ use tv::model::body::Key;
 use tv::model::entry::Role;
 use tv::model::timestamp::Timestamp;
 use tv::model::tool::Verdict;
-use tv::model::tool::work::{Carrier, Ends, Update, Work};
+use tv::model::tool::work::{Carrier, EndRecording, Update, Work};
 use tv::model::transcript::Transcript;
 
 use crate::corpus::corpora;
@@ -86,7 +86,7 @@ impl Sample {
             .filter(|entry| entry.marks.prompt)
             .filter_map(|entry| entry.at)
             .max();
-        works.retain(|(_, work)| work.ends != Ends::Unrecorded);
+        works.retain(|(_, work)| work.ends != EndRecording::Unrecorded);
         (!works.is_empty()).then_some(Self {
             lines,
             line_of,

@@ -236,7 +236,7 @@ fn an_archive_that_is_written_again_is_followed() {
 
         fs::remove_file(&place.path).unwrap();
         followed.until("gone", |followed| {
-            followed.links.last() == Some(&LinkState::Gone)
+            followed.links.last() == Some(&LinkState::Deleted)
         });
         fs::write(&place.path, log_of(&[2, 1, 3, 4], true)).unwrap();
         followed.until("back", |followed| samples(&followed.whole).len() == 4);

@@ -12,8 +12,8 @@ use tv::analysis::wall::{Glance, Voice};
 use tv::cli::{Config, Surroundings};
 use tv::fleet;
 use tv::ingest::Target;
-use tv::ingest::find::{self, Environment, Search};
-use tv::model::found::{Found, Sighting};
+use tv::ingest::find::{self, DiscoveryQuery, Environment};
+use tv::model::found::{FoundSession, Sighting};
 use tv::model::timestamp::Timestamp;
 #[cfg(feature = "sqlite")]
 use tv::runtime::config::Start;
@@ -51,14 +51,14 @@ impl Home {
         path
     }
 
-    fn search(&self) -> Search {
+    fn search(&self) -> DiscoveryQuery {
         let environment = Environment {
             home: Some(self.path().to_owned()),
             ..Environment::default()
         };
-        Search {
+        DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         }
     }
 
@@ -378,7 +378,7 @@ fn variables_move_roots() {
         .variables
         .insert("CLAUDE_CONFIG_DIR".into(), home.path().join("elsewhere"));
     search.format = Some("claude-code".to_owned());
-    let found: Vec<Found> = find::sessions(&search, LATER).map(Result::unwrap).collect();
+    let found: Vec<FoundSession> = find::sessions(&search, LATER).map(Result::unwrap).collect();
     let ids: Vec<&str> = found.iter().map(|found| found.id.as_str()).collect();
     assert_eq!(ids, ["99ff", "77aa"]);
 }
@@ -390,7 +390,7 @@ fn a_history_in_a_project_is_found_from_its_folders() {
     home.file("work/mill/.aider.chat.history.md", 1, history);
     home.file("work/mill/src/main.rs", 1, "");
     let mut search = home.search();
-    let found = |search: &Search| -> Vec<(String, bool)> {
+    let found = |search: &DiscoveryQuery| -> Vec<(String, bool)> {
         let all = find::sessions(search, LATER).map(Result::unwrap);
         all.map(|found| (found.id.to_string(), found.started.is_some()))
             .collect()
@@ -503,7 +503,7 @@ fn of_a_long_session_only_the_ends_are_read() {
     // The first prompt comes behind a long note, and breaks off.
     let late = filler.repeat(60) + &claude("s", "Late words") + r#"{"type":"ai-ti"#;
     home.file(".claude/projects/-p/late.jsonl", 2, &late);
-    let found: Vec<Found> = find::sessions(&home.search(), LATER)
+    let found: Vec<FoundSession> = find::sessions(&home.search(), LATER)
         .map(Result::unwrap)
         .collect();
     let titles: Vec<&str> = found
@@ -543,7 +543,7 @@ fn who_watches_gets_all_newest_first() {
 #[test]
 fn a_glance_has_the_first_prompt_and_the_last_answer() {
     let home = full_home();
-    let found: Vec<Found> = find::sessions(&home.search(), LATER)
+    let found: Vec<FoundSession> = find::sessions(&home.search(), LATER)
         .map(Result::unwrap)
         .collect();
     let glanced = |id: &str| {
@@ -571,7 +571,7 @@ fn a_glance_has_the_first_prompt_and_the_last_answer() {
         1,
         &pi("long", &long),
     );
-    let found = Found {
+    let found = FoundSession {
         path,
         ..found
             .iter()
@@ -918,7 +918,7 @@ fn a_database_of_several_sessions_leaves_the_choice() {
     );
     let (_, out, _) = home.tv(&[&format!("{}#ses_one", path.display())]);
     assert!(out.contains("All oiled"), "{out}");
-    let search = Search {
+    let search = DiscoveryQuery {
         paths: vec![path],
         ..home.search()
     };

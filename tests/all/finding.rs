@@ -10,7 +10,7 @@ use tv::app::mode::Mode as KeyMode;
 use tv::app::text::jumps;
 use tv::app::text::viewport::{Focus, WindowLine};
 use tv::app::update::Event;
-use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
+use tv::model::edit::{BatchMode, Edit, Feed, Stage as Stretch};
 use tv::model::entry::{EntryId, Role};
 use tv::model::text::Text;
 use tv::model::tool::{ToolKind, Verdict};
@@ -324,12 +324,12 @@ fn texts_are_read_before_anything_moves() {
 fn a_filter_outlives_a_session_read_anew() {
     let mut stage = Stage::made((100, 40));
     stage.add_as(
-        Mode::Append,
+        BatchMode::Append,
         Stretch::Preview,
         harbour().into_iter().skip(6),
     );
     filter(&mut stage, "tool:bash or herring");
-    stage.add_as(Mode::Append, Stretch::Whole, harbour());
+    stage.add_as(BatchMode::Append, Stretch::Whole, harbour());
     let before = stage
         .window()
         .into_iter()
@@ -550,7 +550,7 @@ fn a_search_goes_outward_from_the_reader() {
     stage.add((0..6_000).map(|n| says(&format!("e{n}"), n, Role::Assistant, words(n))));
     stage.press("g");
     stage.app.reader.with_text(|text, scene| {
-        jumps::go(
+        jumps::go_to_item(
             text,
             scene,
             Focus {
@@ -623,7 +623,7 @@ fn records_that_come_during_a_search_do_not_complete_it() {
     stage
         .app
         .reader
-        .with_text(|text, scene| jumps::go(text, scene, focus));
+        .with_text(|text, scene| jumps::go_to_item(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press("/").type_in("keel").press("enter");
@@ -689,7 +689,7 @@ fn lead_to_what_is_sure(
     stage
         .app
         .reader
-        .with_text(|text, scene| jumps::go(text, scene, focus));
+        .with_text(|text, scene| jumps::go_to_item(text, scene, focus));
     stage.arrange();
     stage.is_slow = true;
     stage.press(key);
@@ -892,7 +892,7 @@ fn marks_are_kept_by_key() {
         "{}",
         stage.status()
     );
-    stage.add_as(Mode::Replace, Stretch::Whole, harbour());
+    stage.add_as(BatchMode::Replace, Stretch::Whole, harbour());
     stage.press("g ' a");
     assert_eq!(
         stage.focused_key(),

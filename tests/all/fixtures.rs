@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use proptest::prelude::ProptestConfig;
-use tv::formats::decoder::{Decoder, Format, Place, feed};
+use tv::formats::decoder::{Decoder, Format, RecordPlace, feed};
 use tv::formats::registry;
-use tv::ingest::{self, Pager, Session, Target};
-use tv::model::edit::{Batch, Feed, Mode, Opened, Stage};
-use tv::model::found::{self, Found};
+use tv::ingest::{self, Pager, SessionSource, Target};
+use tv::model::edit::{Batch, BatchMode, Feed, OpenedSession, Stage};
+use tv::model::found::{self, FoundSession};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::text::Text;
 use tv::model::transcript::Transcript;
 
 /// A session read through `ingest`.
 pub(crate) struct ReadSession {
-    pub(crate) opened: Opened,
+    pub(crate) opened: OpenedSession,
     pub(crate) batches: Vec<Batch>,
     pub(crate) transcript: Transcript,
     pub(crate) pager: Pager,
@@ -68,12 +68,12 @@ pub(crate) fn all() -> Vec<PathBuf> {
 }
 
 /// A session at a path of which nothing else is known.
-pub(crate) fn session_at(path: &Path) -> Found {
-    let place = found::Place {
+pub(crate) fn session_at(path: &Path) -> FoundSession {
+    let place = found::SessionPlace {
         path: path.to_owned(),
         session: None,
     };
-    Found::new(
+    FoundSession::new(
         place,
         "any",
         Text::from(&*path.file_stem().unwrap().to_string_lossy()),
@@ -189,7 +189,7 @@ pub(crate) fn targets(path: &Path) -> Vec<Target> {
 }
 
 /// Opens a session that must open.
-pub(crate) fn open(target: &Target) -> Session {
+pub(crate) fn open(target: &Target) -> SessionSource {
     ingest::open(target).unwrap_or_else(|error| panic!("{}: {error}", name(&target.path)))
 }
 
@@ -229,7 +229,7 @@ pub(crate) fn transcript_of(batches: Vec<Batch>) -> Transcript {
     for batch in batches {
         transcript.apply(batch);
     }
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -238,10 +238,10 @@ pub(crate) fn reread(mut batches: Vec<Batch>) -> Vec<Batch> {
     let last = batches.len().saturating_sub(1);
     for (n, batch) in batches.iter_mut().enumerate() {
         batch.mode = match (n == 0, n == last) {
-            (true, true) => Mode::Replace,
-            (true, false) => Mode::ReplaceStart,
-            (false, false) => Mode::ReplaceMore,
-            (false, true) => Mode::ReplaceEnd,
+            (true, true) => BatchMode::Replace,
+            (true, false) => BatchMode::ReplaceStart,
+            (false, false) => BatchMode::ReplaceMore,
+            (false, true) => BatchMode::ReplaceEnd,
         };
     }
     batches
@@ -321,7 +321,7 @@ pub(crate) fn decode(decoder: &mut dyn Decoder, records: &[Record<'_>], before: 
     let mut batch = Batch::default();
     batch.tally = before.tally.clone();
     for record in records {
-        feed(decoder, *record, Place::Line, &mut batch);
+        feed(decoder, *record, RecordPlace::Line, &mut batch);
     }
     decoder.finish(&mut batch);
     batch

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 use tv::analysis::wall::{News, SessionRow};
-use tv::fleet::{Fleet, Options};
+use tv::fleet::{Fleet, FleetOptions};
 use tv::ingest::WatchMode;
-use tv::ingest::find::{Environment, Search};
+use tv::ingest::find::{DiscoveryQuery, Environment};
 use tv::model::timestamp::Timestamp;
 
 use crate::fixtures::PATIENCE;
@@ -982,10 +982,10 @@ fn the_newest_are_followed_and_the_others_are_counted() {
         home: Some(home.to_owned()),
         ..Environment::default()
     };
-    let fleet = Fleet::start(Options {
-        search: Search {
+    let fleet = Fleet::start(FleetOptions {
+        search: DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         },
         recent_ms: 24 * 3_600_000,
         most: 3,
@@ -1000,7 +1000,7 @@ fn the_newest_are_followed_and_the_others_are_counted() {
         while begun.elapsed() < PATIENCE && !what(&rows, is_complete) {
             match fleet.news.recv_timeout(Duration::from_millis(50)) {
                 Ok(News::Row(row)) => drop(rows.insert(row.place.path.clone(), *row)),
-                Ok(News::Left(place)) => drop(rows.remove(&place.path)),
+                Ok(News::Removed(place)) => drop(rows.remove(&place.path)),
                 Ok(News::More(count)) => others = count,
                 Ok(News::Complete) => is_complete = true,
                 _ => {}

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, bounded};
 use tempfile::TempDir;
 use tv::app::state::App;
 use tv::app::update::{Event, update};
-use tv::ingest::{Pager, Session, Target, WatchMode, open};
+use tv::ingest::{Pager, SessionSource, Target, WatchMode, open};
 use tv::model::body::{Body, Held, Key};
 use tv::model::edit::{Feed, LinkState, Polled, Stage};
 use tv::model::timestamp::Timestamp;
@@ -51,7 +51,7 @@ impl Followed {
         followed
     }
 
-    pub(crate) fn of(session: Session, mode: WatchMode) -> Self {
+    pub(crate) fn of(session: SessionSource, mode: WatchMode) -> Self {
         let pager = session.pager();
         let (sender, feed) = bounded(64);
         let stop = Arc::new(AtomicBool::new(false));
@@ -338,7 +338,9 @@ fn a_rotated_file_is_read_to_its_end_and_left() {
 fn a_deleted_file_keeps_its_content_until_it_is_there_again() {
     following(|place, followed| {
         fs::remove_file(&place.path).unwrap();
-        followed.until("gone", |followed| followed.links.contains(&LinkState::Gone));
+        followed.until("gone", |followed| {
+            followed.links.contains(&LinkState::Deleted)
+        });
         assert_eq!(followed.whole.order().len(), 3);
         fs::write(&place.path, text(&lines(5..7))).unwrap();
         followed.until_lines(&lines(5..7));
@@ -351,7 +353,9 @@ fn a_deleted_file_keeps_its_content_until_it_is_there_again() {
 fn a_directory_that_goes_and_returns_is_watched_again() {
     following(|place, followed| {
         fs::remove_dir_all(place.path.parent().unwrap()).unwrap();
-        followed.until("gone", |followed| followed.links.contains(&LinkState::Gone));
+        followed.until("gone", |followed| {
+            followed.links.contains(&LinkState::Deleted)
+        });
         fs::create_dir(place.path.parent().unwrap()).unwrap();
         fs::write(&place.path, text(&lines(0..4))).unwrap();
         followed.until_lines(&lines(0..4));
@@ -968,14 +972,14 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
         followed
             .preview
             .entries()
-            .all(|e| e.blocks[0].kind.bodies().all(|body| !body.is_away()))
+            .all(|e| e.blocks[0].kind.bodies().all(|body| !body.is_on_disk()))
     );
     append(&place.path, text(&self::lines(0..1)));
     followed.until("the appended line", |followed| {
         followed.whole.order().len() == lines.len() + 1
     });
     followed.end();
-    whole.settle();
+    whole.update_derived();
 }
 
 #[test]
@@ -999,7 +1003,7 @@ fn a_line_that_began_before_the_last_part_of_a_long_file_stays_there() {
         .flat_map(|entry| &entry.blocks)
         .flat_map(|block| block.kind.bodies())
         .filter(|body| body.bytes > 1 << 20)
-        .map(Body::is_away)
+        .map(Body::is_on_disk)
         .collect();
     assert_eq!(is_away, [true]);
     followed.end();
@@ -1063,7 +1067,7 @@ fn bodies_come_again_from_their_records() {
     for (full, stub) in full.entries().zip(stubs.entries()) {
         for (full, stub) in full.blocks.iter().zip(&stub.blocks) {
             for (full, stub) in full.kind.bodies().zip(stub.kind.bodies()) {
-                assert!(stub.is_away());
+                assert!(stub.is_on_disk());
                 assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);
             }
         }
@@ -1084,7 +1088,7 @@ fn bodies_come_again_from_their_records() {
         header.0.blocks[0].kind.bodies().next().unwrap(),
         header.1.blocks[0].kind.bodies().next().unwrap(),
     );
-    assert!(matches!(full.held, Held::Tree(_)) && stub.is_away());
+    assert!(matches!(full.held, Held::Tree(_)) && stub.is_on_disk());
     assert_eq!(pager.read(stub.from)[usize::from(stub.slot)], full.held);
 }
 

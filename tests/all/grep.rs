@@ -13,36 +13,36 @@ use serde_json::{Value, json};
 use tv::analysis::expression::parse::parse;
 use tv::analysis::search::texts;
 use tv::ingest::Target;
-use tv::ingest::find::Search;
+use tv::ingest::find::DiscoveryQuery;
 use tv::model::entry::BlockKind;
 use tv::model::record::FileId;
 use tv::model::timestamp::Timestamp;
-use tv::report::outcome::Outcome;
+use tv::report::outcome::ReportOutcome;
 use tv::report::reading;
 use tv::report::rows::Paper;
-use tv::report::sessions::grep::{self, Asked, Case, Form, Options};
+use tv::report::sessions::grep::{self, Case, GrepForm, GrepOptions, GrepQuery};
 
 use crate::fixtures;
 
 /// Long after everything that these tests write.
 const LATER: Timestamp = Timestamp(4_000_000_000_000);
 
-fn options(pattern: &str, path: &Path, filter: Option<&str>) -> Options {
+fn options(pattern: &str, path: &Path, filter: Option<&str>) -> GrepOptions {
     let filter = filter.map(|filter| parse(filter).unwrap());
-    Options {
-        asked: Asked {
+    GrepOptions {
+        query: GrepQuery {
             pattern: pattern.to_owned(),
             is_literal: true,
             case: Case::Smart,
             filter,
             since: None,
         },
-        search: Search {
+        search: DiscoveryQuery {
             paths: vec![path.to_owned()],
-            ..Search::default()
+            ..DiscoveryQuery::default()
         },
         strict: false,
-        form: Form::Json,
+        form: GrepForm::Json,
         paper: Paper {
             width: 100,
             colour: false,
@@ -51,7 +51,7 @@ fn options(pattern: &str, path: &Path, filter: Option<&str>) -> Options {
     }
 }
 
-fn hits(options: &Options) -> (Vec<Value>, Outcome) {
+fn hits(options: &GrepOptions) -> (Vec<Value>, ReportOutcome) {
     let mut out = Vec::new();
     let outcome = grep::write(options, LATER, &mut out).unwrap();
     let lines = String::from_utf8(out).unwrap();
@@ -554,7 +554,7 @@ fn rows_of_databases_are_searched() {
     let path = crate::databases::made_from(&fixtures::root().join("opencode/opencode.sql"));
     let (all, outcome) = hits(&options("the", &path, None));
     assert!(all.len() > 5, "{}", all.len());
-    assert_eq!(outcome, Outcome::Complete);
+    assert_eq!(outcome, ReportOutcome::Complete);
 }
 
 /// What was asked for holds also where no terminal is.
@@ -933,8 +933,8 @@ fn the_head_of_a_session_says_how_old_it_is() {
         .set_modified(written)
         .unwrap();
     let head = |later: i64| {
-        let options = Options {
-            form: Form::Headed,
+        let options = GrepOptions {
+            form: GrepForm::Headed,
             ..options("corn", &path, None)
         };
         let mut out = Vec::new();
@@ -947,7 +947,7 @@ fn the_head_of_a_session_says_how_old_it_is() {
             .to_owned()
     };
     assert!(
-        head(60_000).ends_with(&at.spoken(Timestamp(at.0 + 60_000))),
+        head(60_000).ends_with(&at.short(Timestamp(at.0 + 60_000))),
         "{}",
         head(60_000)
     );
@@ -987,11 +987,11 @@ fn a_pattern_without_measure_ends_in_time() {
     fs::write(&path, records.concat()).unwrap();
     let hits = |pattern: &str| {
         let mut options = options(pattern, &path, None);
-        options.asked.is_literal = false;
+        options.query.is_literal = false;
         let (hits, outcome) = hits(&options);
         (
             hits.len(),
-            matches!(outcome, Outcome::Saying(said, _) if said.contains("taken literally")),
+            matches!(outcome, ReportOutcome::Saying(said, _) if said.contains("taken literally")),
         )
     };
     let nested = "(".repeat(5_000) + "a" + &")".repeat(5_000);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tv::analysis::lint::Severity;
-use tv::ingest::find::Search;
+use tv::ingest::find::DiscoveryQuery;
 use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
@@ -377,8 +377,9 @@ fn no_report_lets_anything_of_a_session_through() {
                         colour,
                         ascii: false,
                     };
-                    let (level, follow, branch) = (Level::of(level), None, printer::Choice::All);
-                    let options = printer::Options {
+                    let (level, follow, branch) =
+                        (Level::of(level), None, printer::BranchChoice::All);
+                    let options = printer::PrintOptions {
                         targets: vec![Ok(target.clone())],
                         is_joined: false,
                         folders: Folders::default(),
@@ -393,7 +394,7 @@ fn no_report_lets_anything_of_a_session_through() {
                 for json in [false, true] {
                     let targets = vec![Ok(target.clone())];
                     let _ = stats::write(
-                        &stats::Options {
+                        &stats::StatsOptions {
                             targets,
                             folders: Folders::default(),
                             json,
@@ -402,18 +403,22 @@ fn no_report_lets_anything_of_a_session_through() {
                         &mut out,
                     );
                     let folders = Folders::default();
-                    let options = doctor::Options {
+                    let options = doctor::DoctorOptions {
                         targets: vec![Ok(target.clone())],
                         folders,
                         json,
                     };
                     let _ = doctor::write(&options, Timestamp(0), &mut out);
                 }
-                for form in [check::Form::Text, check::Form::Json, check::Form::Sarif] {
+                for form in [
+                    check::CheckForm::Text,
+                    check::CheckForm::Json,
+                    check::CheckForm::Sarif,
+                ] {
                     let targets = vec![Ok(target.clone())];
                     let (folders, least) = (Folders::default(), Severity::Note);
                     let _ = check::write(
-                        &check::Options {
+                        &check::CheckOptions {
                             targets,
                             folders,
                             form,
@@ -431,12 +436,12 @@ fn no_report_lets_anything_of_a_session_through() {
             ascii: false,
         };
         for json in [false, true] {
-            let search = Search {
+            let search = DiscoveryQuery {
                 paths: sessions.clone(),
-                ..Search::default()
+                ..DiscoveryQuery::default()
             };
             let mut out = Vec::new();
-            let options = list::Options {
+            let options = list::ListOptions {
                 search,
                 hint: true,
                 since: None,

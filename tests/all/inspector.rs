@@ -292,12 +292,12 @@ fn it_follows_when_the_cursor_rests() {
         "not while the reader moves"
     );
     assert!(
-        stage.app.rests_for().is_some(),
+        stage.app.ms_until_follow().is_some(),
         "the runtime is asked to look again"
     );
     stage.rest();
     assert!(pane(&stage)[1].contains("call 2 of 4"));
-    assert_eq!(stage.app.rests_for(), None);
+    assert_eq!(stage.app.ms_until_follow(), None);
 }
 
 #[test]
@@ -759,7 +759,7 @@ fn a_value_of_the_record_and_the_text_that_shows_it_mark_each_other() {
             stage.press("tab");
             assert_eq!(stage.app.reader.focused(), Pane::Inspector);
             stage.arrange();
-            let spot = stage.app.reader.inspector.spot().unwrap();
+            let spot = stage.app.reader.inspector.location().unwrap();
             let is_lit = |line: &tv::app::text::viewport::WindowLine| {
                 line.entry == focus.entry && line.row().is_some_and(|row| spot.is_in(row))
             };

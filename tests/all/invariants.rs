@@ -3,16 +3,16 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use tv::formats::decoder::{Place, feed};
+use tv::formats::decoder::{RecordPlace, feed};
 use tv::ingest::Target;
 use tv::model::body::{Body, Held, Key};
-use tv::model::edit::{Batch, Edit, Mode};
+use tv::model::edit::{Batch, BatchMode, Edit};
 use tv::model::entry::{BlockKind, Entry, EntryId, Marks, Piece};
 use tv::model::record::{Origin, Record};
 use tv::model::text::Name;
 use tv::model::tool::identifies;
 use tv::model::tool::{ToolResult, ToolState, Verdict};
-use tv::model::totals::{Spent, Totals};
+use tv::model::totals::{ModelUsage, Totals};
 use tv::model::transcript::Transcript;
 use tv::model::usage::Usage;
 
@@ -84,7 +84,7 @@ fn packing_after_each_edit_changes_nothing() {
         for batch in session.batches.iter().flat_map(one_by_one) {
             for transcript in [&mut plain, &mut packed] {
                 transcript.apply(batch.clone());
-                transcript.settle();
+                transcript.update_derived();
                 transcript.release(0, |_| false);
             }
             packed.pack();
@@ -99,13 +99,13 @@ fn packing_after_each_edit_changes_nothing() {
         assert_eq!(packed.totals().sum(), plain.totals().sum(), "{name}");
         assert_eq!(packed.turns(), plain.turns(), "{name}");
         assert_eq!(packed.branches().list, plain.branches().list, "{name}");
-        assert_eq!(packed.held_bytes(), plain.held_bytes(), "{name}");
+        assert_eq!(packed.loaded_bytes(), plain.loaded_bytes(), "{name}");
     });
 }
 
 /// A batch for each edit, if that says the same.
 fn one_by_one(batch: &Batch) -> Vec<Batch> {
-    if batch.mode != Mode::default() {
+    if batch.mode != BatchMode::default() {
         return vec![batch.clone()];
     }
     let alone = |edit: &Edit| {
@@ -187,7 +187,7 @@ fn reading_twice_changes_nothing() {
         for batch in fixtures::reread(session.batches.clone()) {
             transcript.apply(batch);
         }
-        transcript.settle();
+        transcript.update_derived();
         assert_same(&timeless_entries(&transcript), &before, name);
         assert_eq!(revisions(&transcript), revisions_before, "{name}");
         assert_eq!(transcript.totals().sum(), totals, "{name}");
@@ -340,11 +340,11 @@ fn totals_are_the_sum_of_what_entries_and_edits_say() {
     });
 }
 
-fn spent(totals: &Totals) -> Vec<(Name, Spent)> {
+fn spent(totals: &Totals) -> Vec<(Name, ModelUsage)> {
     totals
         .by_model()
         .iter()
-        .filter(|(_, spent)| *spent != Spent::default())
+        .filter(|(_, spent)| *spent != ModelUsage::default())
         .cloned()
         .collect()
 }
@@ -422,7 +422,7 @@ fn a_record_decoded_alone_gives_the_same_bodies() {
                 let alone = alone.unwrap_or_else(|| panic!("{place}: there is no such body"));
                 assert_eq!(&alone, body, "{place}");
                 assert!(
-                    !stubs_only || body.bytes <= 160 || alone.is_away(),
+                    !stubs_only || body.bytes <= 160 || alone.is_on_disk(),
                     "{place} stays on disk"
                 );
             }
@@ -442,12 +442,12 @@ fn staying(path: &Path, format: &str) -> HashSet<(u64, u16)> {
     let mut batch = Batch::default();
     batch.stubs_only = true;
     for record in lines.records() {
-        feed(&mut *decoder, record, Place::Line, &mut batch);
+        feed(&mut *decoder, record, RecordPlace::Line, &mut batch);
     }
     decoder.finish(&mut batch);
     let mut made = fixtures::transcript_of(vec![batch]);
     made.release(0, |_| false);
-    let there = bodies(&made).into_iter().filter(|body| !body.is_away());
+    let there = bodies(&made).into_iter().filter(|body| !body.is_on_disk());
     there.map(|body| (body.from.at, body.slot)).collect()
 }
 
@@ -461,7 +461,7 @@ fn alone(lines: &Lines, body: &Body, stubs_only: bool) -> Option<Body> {
     let mut batch = Batch::default();
     batch.stubs_only = stubs_only;
     for record in lines.records().into_iter().filter(is_its) {
-        feed(&mut *decoder, record, Place::Line, &mut batch);
+        feed(&mut *decoder, record, RecordPlace::Line, &mut batch);
     }
     decoder.finish(&mut batch);
     let made = fixtures::transcript_of(vec![batch]);

@@ -20,7 +20,7 @@ use tv::app::outline::OutlineSection;
 use tv::app::outline::row::SectionKind;
 use tv::ingest::{self, Target, WatchMode};
 use tv::model::body::Held;
-use tv::model::edit::{Batch, Feed, LinkState, Opened, Stage as Stretch};
+use tv::model::edit::{Batch, Feed, LinkState, OpenedSession, Stage as Stretch};
 use tv::model::entry::{BlockKind, Entry};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -35,7 +35,7 @@ use crate::usage::{claude, cost_state, fork_of, stream};
 /// Sessions that are read as one.
 pub(crate) struct Joined {
     pub(crate) transcript: Transcript,
-    opened: Opened,
+    opened: OpenedSession,
     pub(crate) batches: Vec<Batch>,
     /// What was shown before all was read.
     ends: Vec<Batch>,
@@ -53,7 +53,7 @@ impl Joined {
             })
             .unwrap()
         };
-        let mut sessions: Vec<ingest::Session> = paths.iter().map(open).collect();
+        let mut sessions: Vec<ingest::SessionSource> = paths.iter().map(open).collect();
         let others = sessions.split_off(1);
         let session = sessions.remove(0).join(others);
         let (sender, feeds) = unbounded();
@@ -94,7 +94,7 @@ impl Joined {
             } = &feed
             {
                 self.transcript.apply((**batch).clone());
-                self.transcript.settle();
+                self.transcript.update_derived();
                 self.batches.push((**batch).clone());
             }
             if is_it(&self.transcript, &feed) {
@@ -584,7 +584,11 @@ fn sessions_stand_together_as_the_one_that_needs_somebody_or_works() {
     let stands = |paths: &[&Path], clock: &str| {
         let transcript = &Joined::of(paths).transcript;
         // When the files of several sessions were written to says nothing of each.
-        activity::judge(transcript, Some(LastWrite::seen(at("10:30:00"))), at(clock))
+        activity::judge(
+            transcript,
+            Some(LastWrite::observed(at("10:30:00"))),
+            at(clock),
+        )
     };
     let since = Some(at("10:00:03"));
     assert_eq!(
@@ -643,7 +647,7 @@ fn figures(amount: &Amount) -> (u64, [i64; 4]) {
 /// What sessions come to when they are read as one, and what the ledger says of them.
 fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
     let transcript = &Joined::of(&paths).transcript;
-    let together = Memo::<Statement>::once(transcript, &Account::of(transcript));
+    let together = Memo::<Statement>::compute(transcript, &Account::of(transcript));
     [
         figures(&together.total),
         figures(&ledger_of(&paths).rows(&[By::Session], &[]).1.amount),
@@ -654,7 +658,7 @@ fn sums(paths: [&Path; 2]) -> [(u64, [i64; 4]); 2] {
 fn joined_sum(paths: &[&Path]) -> (f64, i64) {
     let transcript = &Joined::of(paths).transcript;
     let account = Account::of(transcript);
-    let statement = Memo::<Statement>::once(transcript, &account);
+    let statement = Memo::<Statement>::compute(transcript, &account);
     let [usd, charged] =
         [account.cost(transcript), statement.total.money.cost()].map(|cost| cost.usd);
     assert!(
@@ -893,7 +897,7 @@ fn what_a_run_sums_up_stands_for_its_own_session() {
     }
     let cost = |paths: &[&Path]| {
         let transcript = &Joined::of(paths).transcript;
-        let statement = Memo::<Statement>::once(transcript, &Account::of(transcript));
+        let statement = Memo::<Statement>::compute(transcript, &Account::of(transcript));
         (
             statement.cost.and_then(|cost| cost.usd).unwrap(),
             statement.total.money.picos(),

@@ -11,7 +11,7 @@ use tv::app::mode::Mode as KeyMode;
 use tv::app::text::viewport::Focus;
 use tv::app::update::Event;
 use tv::model::body::Tree;
-use tv::model::edit::{Edit, Feed, LinkState, Mode, Stage as Stretch};
+use tv::model::edit::{BatchMode, Edit, Feed, LinkState, Stage as Stretch};
 use tv::model::entry::Break;
 use tv::model::record::FileId;
 use tv::model::text::Text;
@@ -154,7 +154,7 @@ fn text_that_joins_the_last_entry_below_the_window_is_new() {
     // Also what joins the first time that the session is known as a whole.
     let mut stage = boats();
     let told = [answer("early", "one"), story(40)];
-    stage.add_as(Mode::Replace, Stretch::Whole, told);
+    stage.add_as(BatchMode::Replace, Stretch::Whole, told);
     stage.feed(Feed::CaughtUp);
     stage.press("F");
     stage.add([story(60)]);
@@ -821,12 +821,12 @@ fn reading_anew_keeps_place_folds_and_search() {
         stage.status(),
     );
     stage.add_as(
-        Mode::ReplaceStart,
+        BatchMode::ReplaceStart,
         Stretch::Whole,
         whole().into_iter().take(40),
     );
     stage.add_as(
-        Mode::ReplaceEnd,
+        BatchMode::ReplaceEnd,
         Stretch::Whole,
         whole().into_iter().skip(40),
     );
@@ -861,7 +861,7 @@ fn what_is_left_out_above_moves_nothing_and_only_what_is_new_counts() {
     anew.insert(9, answer("between", "not there before"));
     anew.extend([answer("last", "news"), answer("very last", "more news")]);
     stage.add_as(
-        Mode::ReplaceStart,
+        BatchMode::ReplaceStart,
         Stretch::Whole,
         anew.iter().take(40).cloned(),
     );
@@ -871,7 +871,7 @@ fn what_is_left_out_above_moves_nothing_and_only_what_is_new_counts() {
         "while it is read"
     );
     stage.add_as(
-        Mode::ReplaceEnd,
+        BatchMode::ReplaceEnd,
         Stretch::Whole,
         anew.iter().skip(40).cloned(),
     );
@@ -891,7 +891,7 @@ fn what_is_left_out_above_moves_nothing_and_only_what_is_new_counts() {
         stage.app.reader.text.unseen, 3,
         "of what was there before nothing is new"
     );
-    stage.add_as(Mode::Replace, Stretch::Whole, anew);
+    stage.add_as(BatchMode::Replace, Stretch::Whole, anew);
     assert_eq!(
         stage.app.reader.text.unseen, 3,
         "nor is anything that was not there the first time"
@@ -909,7 +909,7 @@ fn what_stands_beside_a_row_that_goes_holds_the_window() {
     let gone = stage.focused_key();
     let is_gone = |edit: &Edit| matches!(edit, Edit::Entry(entry) if *entry.key == *gone);
     stage.add_as(
-        Mode::Replace,
+        BatchMode::Replace,
         Stretch::Whole,
         whole().into_iter().filter(|edit| !is_gone(edit)),
     );
@@ -925,7 +925,7 @@ fn what_stands_beside_a_row_that_goes_holds_the_window() {
 fn the_whole_takes_the_place_of_the_preview() {
     let mut stage = Stage::made((80, 24));
     let end: Vec<Edit> = whole().into_iter().skip(55).collect();
-    stage.add_as(Mode::Append, Stretch::Preview, end);
+    stage.add_as(BatchMode::Append, Stretch::Preview, end);
     stage.feed(Feed::Progress {
         done: 10,
         total: 100,
@@ -936,7 +936,7 @@ fn the_whole_takes_the_place_of_the_preview() {
     type_search(&mut stage, "sentence");
     stage.press("enter N");
     let before = (stage.window(), stage.focused());
-    stage.add_as(Mode::Append, Stretch::Whole, whole());
+    stage.add_as(BatchMode::Append, Stretch::Whole, whole());
     let texts = |window: &[(u32, usize, String)]| {
         window.iter().map(|row| row.2.clone()).collect::<Vec<_>>()
     };
@@ -1008,7 +1008,7 @@ fn an_empty_session_and_a_fault_say_so() {
     let mut stage = Stage::made((80, 24));
     assert!(stage.picture().contains("reading"), "nothing is known yet");
     stage.feed(Feed::CaughtUp);
-    let opened = tv::model::edit::Opened {
+    let opened = tv::model::edit::OpenedSession {
         format: "pi",
         confidence: "certain",
         reason: Text::from("a session line"),
@@ -1027,7 +1027,7 @@ fn an_empty_session_and_a_fault_say_so() {
     for binding in BINDINGS {
         stage.press(binding.keys[0]).press("esc");
     }
-    stage.feed(Feed::Link(LinkState::Gone));
+    stage.feed(Feed::Link(LinkState::Deleted));
     stage.arrange();
     assert!(
         stage.picture().contains("the file is gone"),

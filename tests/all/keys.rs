@@ -878,7 +878,7 @@ fn help_and_listing_show_the_keys_in_force() {
         stage.app.keys.keymap = keymap.clone();
         let scene = HelpScene {
             keymap: &keymap,
-            here: &[],
+            item_keys: &[],
             below: AppScreen::Session,
             screen: &stage.app.reader.screen,
         };

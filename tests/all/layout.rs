@@ -193,7 +193,7 @@ fn show(width: u16, level: Level, theme: &Theme) -> String {
         let lanes: &[LaneLine] = if index == 13 { &lanes } else { &[] };
         let item = Item {
             turn: entry.marks.prompt.then_some("6 calls 1✗ · 1m52s · $0.21"),
-            spent: (index == 7).then_some("↑118k (97% cached) ↓402  $0.031"),
+            usage: (index == 7).then_some("↑118k (97% cached) ↓402  $0.031"),
             lanes,
             ..Item::of(entry)
         };
@@ -378,7 +378,7 @@ fn what_an_answer_cost_is_for_who_looks_at_it() {
     let (theme, colours) = (Theme::dark(), Colours::never());
     let answer = entry(Role::Assistant, vec![BlockKind::Text(prose("done"))]);
     let item = Item {
-        spent: Some("$0.02"),
+        usage: Some("$0.02"),
         ..Item::of(&answer)
     };
     for (level, is_hidden) in [(Level::Preview, true), (Level::Full, false)] {
@@ -534,7 +534,7 @@ proptest! {
         let folds: Vec<Fold> = folds.iter().map(|fold| [Fold::ByLevel, Fold::Open, Fold::Closed][usize::from(*fold)]).collect();
         let colours = Colours::never();
         let look = Look { level: Level::of(level), times: if marks.3 { Times::Seconds } else { Times::None }, ..Look::full(width, &theme, &colours) };
-        let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), spent: Some("↑118k"), dim: marks.3, depth, ..Item::of(&entry) };
+        let item = Item { folds: &folds, turn: Some("6 calls · $0.21"), usage: Some("↑118k"), dim: marks.3, depth, ..Item::of(&entry) };
         for row in lay_out(&item, &look) {
             check(&row, width);
             prop_assert!(row.block < entry.blocks.len().max(1));

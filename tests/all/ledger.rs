@@ -1,13 +1,13 @@
 //! Journeys of a user through the ledger, key by key, with sums made by hand.
 
 use tv::analysis::by::By;
-use tv::analysis::ledger::counting::{Progress, Question};
-use tv::analysis::ledger::{Ledger, Spender, Spent};
+use tv::analysis::ledger::counting::{CountingProgress, Question};
+use tv::analysis::ledger::{Ledger, Spender, UsageRecord};
 use tv::analysis::money::spending::amount::Amount;
 use tv::app::effect::Effect;
 use tv::app::mode::Mode;
 use tv::app::update::Event;
-use tv::model::found::Found;
+use tv::model::found::FoundSession;
 use tv::model::limit::Limit;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -27,7 +27,7 @@ fn spender(
     format: &'static str,
     requests: &[(i64, u64, Option<f64>)],
 ) -> Spender {
-    let found = Found {
+    let found = FoundSession {
         path: format!("/home/me/sessions/{id}.jsonl").into(),
         session: None,
         format,
@@ -51,7 +51,7 @@ fn spender(
             cost: *cost,
             ..Usage::default()
         };
-        Spent {
+        UsageRecord {
             key: Some(Text::clean(&format!("{id}-{number}"))),
             at: Some(Timestamp(NOW - hours * HOUR)),
             model: Text::clean(if format == "pi" {
@@ -118,7 +118,7 @@ fn ledger() -> Ledger {
 }
 
 /// Answers what was asked last, as the thread does.
-fn answer(stage: &mut Stage, ledger: &mut Ledger, progress: &Progress) {
+fn answer(stage: &mut Stage, ledger: &mut Ledger, progress: &CountingProgress) {
     let asked = stage.asked.iter().rev().find_map(|effect| match effect {
         Effect::Count(question) | Effect::CountAnew(question) => Some(question.clone()),
         _ => None,
@@ -128,8 +128,8 @@ fn answer(stage: &mut Stage, ledger: &mut Ledger, progress: &Progress) {
     stage.arrange();
 }
 
-fn done() -> Progress {
-    Progress {
+fn done() -> CountingProgress {
+    CountingProgress {
         done: 3,
         all: 3,
         is_complete: true,
@@ -344,10 +344,10 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     let mut stage = Stage::made((100, 24));
     stage.press("$");
     assert!(stage.picture().contains("Counting…"), "{}", stage.picture());
-    let progress = Progress {
+    let progress = CountingProgress {
         done: 412,
         all: 10_004,
-        ..Progress::default()
+        ..CountingProgress::default()
     };
     answer(&mut stage, &mut ledger(), &progress);
     assert!(
@@ -359,9 +359,9 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     answer(
         &mut stage,
         &mut empty,
-        &Progress {
+        &CountingProgress {
             is_complete: true,
-            ..Progress::default()
+            ..CountingProgress::default()
         },
     );
     assert!(
@@ -374,7 +374,7 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     answer(
         &mut stage,
         &mut empty,
-        &Progress {
+        &CountingProgress {
             all: 1,
             done: 0,
             is_complete: true,
@@ -389,7 +389,7 @@ fn it_says_how_far_it_is_and_why_nothing_is_there() {
     answer(
         &mut stage,
         &mut empty,
-        &Progress {
+        &CountingProgress {
             done: 4,
             all: 4,
             is_complete: true,

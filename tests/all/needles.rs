@@ -74,7 +74,9 @@ fn check(target: &Target, asked: &mut usize, missed: &mut Vec<String>) {
         .entries()
         .flat_map(|entry| &entry.blocks)
         .flat_map(|block| block.kind.bodies());
-    let away = bodies.filter(|body| body.is_away()).map(|body| body.from);
+    let away = bodies
+        .filter(|body| body.is_on_disk())
+        .map(|body| body.from);
     for origin in away.collect::<HashSet<Origin>>() {
         let mut words = HashSet::new();
         pager
@@ -109,7 +111,7 @@ fn words_of(held: &Held, words: &mut HashSet<String>) {
     match held {
         Held::Text(text) => add(text, words),
         Held::Tree(tree) => words_of_tree(tree, words),
-        Held::Stub | Held::Away => {}
+        Held::Stub | Held::OnDisk => {}
     }
 }
 

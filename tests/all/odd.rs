@@ -29,7 +29,7 @@ fn read(path: &Path) -> (&'static str, Transcript, Option<String>) {
         Feed::Fault(what) => fault = Some(what.to_string()),
         _ => {}
     });
-    transcript.settle();
+    transcript.update_derived();
     (format, transcript, fault)
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::TempDir;
-use tv::ingest::find::{self, Environment, Search};
+use tv::ingest::find::{self, DiscoveryQuery, Environment};
 use tv::ingest::{Target, WatchMode};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Entry, Role};
@@ -371,9 +371,9 @@ fn a_session_in_a_database_and_a_file_is_one() {
             home: Some(home.path().to_owned()),
             ..Environment::default()
         };
-        let search = Search {
+        let search = DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         };
         let found: Vec<_> = find::sessions(&search, Timestamp(0))
             .map(Result::unwrap)

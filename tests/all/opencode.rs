@@ -390,7 +390,7 @@ fn a_total_tells_what_no_message_does() {
         let sum = f.whole.totals().sum();
         (
             sum.recorded_nanos / 1_000_000,
-            sum.input.known(),
+            sum.input.value(),
             sum.requests,
         )
     };

@@ -260,7 +260,7 @@ fn assert_paired(transcript: &Transcript, truth: &Truth) {
             expected.map(|_| format!("answer to {question}")),
             "{question}"
         );
-        let took = call.took(said);
+        let took = call.duration(said);
         assert_eq!(
             took.map(|took| i64::try_from(took.ms).unwrap()),
             expected,

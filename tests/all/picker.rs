@@ -2,11 +2,11 @@
 
 use proptest::prelude::{any, proptest};
 use tv::analysis::activity::Activity;
-use tv::analysis::wall::{Glance, Said, SessionRow, Voice};
+use tv::analysis::wall::{Glance, LastWords, SessionRow, Voice};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
-use tv::model::edit::{Feed, Opened};
-use tv::model::found::{Found, Place, Sighting, TextHit};
+use tv::model::edit::{Feed, OpenedSession};
+use tv::model::found::{FoundSession, SessionPlace, Sighting, TextHit};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
@@ -16,8 +16,8 @@ use crate::stage::Stage;
 const MINUTE: i64 = 60_000;
 
 /// A session of so many minutes ago.
-fn found(name: &str, title: &str, minutes: i64) -> Found {
-    Found {
+fn found(name: &str, title: &str, minutes: i64) -> FoundSession {
+    FoundSession {
         path: format!("/home/me/.claude/projects/-work/{name}.jsonl").into(),
         session: None,
         format: "claude-code",
@@ -45,7 +45,7 @@ fn see(stage: &mut Stage, sightings: impl IntoIterator<Item = Sighting>) {
     stage.arrange();
 }
 
-fn see_all(stage: &mut Stage, sessions: impl IntoIterator<Item = Found>) {
+fn see_all(stage: &mut Stage, sessions: impl IntoIterator<Item = FoundSession>) {
     see(
         stage,
         sessions
@@ -70,18 +70,18 @@ fn picker(size: (u16, u16)) -> Stage {
     stage
 }
 
-fn boats() -> Vec<Found> {
+fn boats() -> Vec<FoundSession> {
     vec![
-        Found {
+        FoundSession {
             live: Some(true),
             ..found("5d0c1c52-7f4e", "Count the boats in the harbour", 0)
         },
-        Found {
+        FoundSession {
             format: "pi",
             model: Some(Text::from("openai/gpt-5.2-codex")),
             ..found("a5cd40eb-0001", "Why does the lantern flicker?", 12)
         },
-        Found {
+        FoundSession {
             format: "openclaw",
             agent: Some(Text::from("main")),
             key: Some(Text::from("agent:main:main")),
@@ -89,7 +89,7 @@ fn boats() -> Vec<Found> {
             size: None,
             ..found("11110000-aaaa", "Water the ferns", 130)
         },
-        Found {
+        FoundSession {
             cwd: Some(Text::from("/very/long/way/to/the/harbour/of/南の港")),
             ..found("77aa", "", 3_000)
         },
@@ -133,8 +133,8 @@ fn last(stage: &Stage) -> &Effect {
 }
 
 /// What was read of a session.
-fn glance(found: &Found, prompt: &str) -> Event {
-    let said = Said {
+fn glance(found: &FoundSession, prompt: &str) -> Event {
+    let said = LastWords {
         voice: Voice::Agent,
         text: Text::from("The wick is wet. I have dried it."),
     };
@@ -204,8 +204,8 @@ fn the_newest_come_first_and_the_chosen_one_stays() {
     see(
         &mut stage,
         [
-            Sighting::Gone(found("d", "", 0).place()),
-            Sighting::Gone(Place::default()),
+            Sighting::Removed(found("d", "", 0).place()),
+            Sighting::Removed(SessionPlace::default()),
         ],
     );
     assert_eq!(
@@ -324,7 +324,7 @@ fn esc_clears_then_leaves() {
 #[test]
 fn with_a_session_behind_it_is_gone_back_to() {
     let mut stage = Stage::made((80, 24));
-    let opened = Opened {
+    let opened = OpenedSession {
         path: "/s.jsonl".into(),
         format: "pi",
         confidence: "certain",
@@ -534,7 +534,7 @@ fn ten_thousand_sessions_are_matched_in_steps() {
 }
 
 /// A session whose text has such a line.
-fn hit(found: Found, line: &str, word: &str) -> Box<TextHit> {
+fn hit(found: FoundSession, line: &str, word: &str) -> Box<TextHit> {
     let at = line.find(word).expect("the line has the word");
     Box::new(TextHit {
         found,
@@ -617,7 +617,7 @@ fn sessions_whose_text_has_it_stand_below_those_that_fit() {
     stage.type_in(" !codex");
     assert!(rows(&stage).is_empty(), "{:?}", rows(&stage));
     stage.press("ctrl-w backspace");
-    see(&mut stage, [Sighting::Gone(boats()[1].place())]);
+    see(&mut stage, [Sighting::Removed(boats()[1].place())]);
     assert!(rows(&stage).is_empty());
     stage.press("esc");
     assert_eq!((sought(&stage).1, rows(&stage).len()), (Vec::new(), 5));
@@ -650,7 +650,7 @@ proptest! {
         lines in 1_u16..50,
     ) {
         let mut stage = picker((columns, lines));
-        let session = |(n, (title, cwd, model)): (usize, (String, String, String))| Found {
+        let session = |(n, (title, cwd, model)): (usize, (String, String, String))| FoundSession {
             cwd: Some(Text::clean(&cwd)),
             model: Some(Text::clean(&model)),
             ..found(&n.to_string(), &title, 1)
@@ -679,12 +679,12 @@ fn only_a_session_that_runs_has_a_dot() {
         &mut stage,
         live.iter()
             .zip(0..)
-            .map(|(live, minutes)| Found {
+            .map(|(live, minutes)| FoundSession {
                 live: *live,
                 ..found("a", "Row the boat", minutes)
             })
             .zip(["a1", "b2", "c3"])
-            .map(|(found, id)| Found {
+            .map(|(found, id)| FoundSession {
                 path: format!("/home/me/{id}.jsonl").into(),
                 ..found
             }),
@@ -705,7 +705,7 @@ fn only_a_session_that_runs_has_a_dot() {
 fn sessions_are_sorted_by_what_a_row_tells_and_the_chosen_one_stays_in_sight() {
     let mut stage = picker((80, 12));
     let agents = ["pi", "codex", "cline"];
-    let all = (0..60).map(|number: i64| Found {
+    let all = (0..60).map(|number: i64| FoundSession {
         format: agents[usize::try_from(number).unwrap() % agents.len()],
         ..found(
             &format!("s{number:02}"),

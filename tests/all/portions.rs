@@ -11,11 +11,11 @@ use std::sync::LazyLock;
 use proptest::collection::vec;
 use proptest::prelude::{any, prop, proptest};
 
-use tv::formats::decoder::{Place, feed};
+use tv::formats::decoder::{RecordPlace, feed};
 use tv::formats::registry;
 use tv::ingest::{Target, WatchMode};
 use tv::model::body::Key;
-use tv::model::edit::{Batch, Edit, Mode};
+use tv::model::edit::{Batch, BatchMode, Edit};
 use tv::model::entry::{Block, BlockKind, Entry, EntryId, Piece};
 use tv::model::record::{FileId, Origin};
 use tv::model::transcript::Transcript;
@@ -82,7 +82,7 @@ fn chunked(lines: &Lines, bytes: &[u8], cuts: &[usize]) -> Transcript {
             .unwrap_or_default();
         let mut take = |line: Line<'_>| {
             let (Line::Whole(record) | Line::TooLong(record)) = line;
-            feed(&mut *decoder, record, Place::Line, &mut batch);
+            feed(&mut *decoder, record, RecordPlace::Line, &mut batch);
         };
         buffer.feed(&bytes[start..end], &mut take);
         if end == bytes.len() {
@@ -206,7 +206,7 @@ proptest! {
         let ReadSession { mut transcript, mut pager, .. } = fixtures::read(&target);
         let whole = transcript.clone();
         let ids = transcript.order().to_vec();
-        let held = transcript.held_bytes();
+        let held = transcript.loaded_bytes();
         let place = fixtures::name(&target.path);
         for (kept, budget) in steps {
             let kept = (!ids.is_empty()).then(|| ids[kept.index(ids.len())]);
@@ -219,7 +219,7 @@ proptest! {
         }
         page_in(&mut transcript, &mut pager, &ids);
         assert_same(&transcript, &whole, &place);
-        assert_eq!(transcript.held_bytes(), held, "{place}");
+        assert_eq!(transcript.loaded_bytes(), held, "{place}");
     }
 }
 
@@ -229,7 +229,9 @@ fn page_in(transcript: &mut Transcript, pager: &mut tv::ingest::Pager, ids: &[En
     let bodies = entries
         .flat_map(|entry| &entry.blocks)
         .flat_map(|block| block.kind.bodies());
-    let away = bodies.filter(|body| body.is_away()).map(|body| body.from);
+    let away = bodies
+        .filter(|body| body.is_on_disk())
+        .map(|body| body.from);
     let contents: Vec<_> = away.map(|from| (from, pager.read(from))).collect();
     transcript.fill(ids, &contents);
 }
@@ -249,7 +251,7 @@ fn reading_all_anew_is_what_reading_on_would_have_given() {
                 &records,
                 &Batch::default(),
             );
-            anew.mode = Mode::Replace;
+            anew.mode = BatchMode::Replace;
             let appended = fixtures::transcript_of(vec![first.clone(), second]);
             let rewritten = fixtures::transcript_of(vec![first, anew]);
             assert_same(
@@ -274,11 +276,16 @@ fn what_fuzzing_found_is_the_same_session_however_it_comes() {
             &Batch::default(),
         );
         let mut anew = whole.clone();
-        anew.mode = Mode::Replace;
+        anew.mode = BatchMode::Replace;
         let once = fixtures::transcript_of(vec![whole.clone()]);
         let twice = fixtures::transcript_of(vec![whole, anew.clone()]);
         assert_same(&twice, &once, &format!("{} read twice", path.display()));
-        assert_eq!(twice.held_bytes(), once.held_bytes(), "{}", path.display());
+        assert_eq!(
+            twice.loaded_bytes(),
+            once.loaded_bytes(),
+            "{}",
+            path.display()
+        );
         for cut in 0..=records.len() {
             let (head, rest) = records.split_at(cut);
             let mut decoder = lines.format.decoder(None);
@@ -352,7 +359,7 @@ proptest! {
             let whole = fixtures::read(&Target { path: path.clone(), session: None }).transcript;
             followed.until("read to the end", |followed| followed.whole.tally() == whole.tally());
             let mut transcript = followed.whole.clone();
-            transcript.settle();
+            transcript.update_derived();
             followed.end();
             // What comes at the end of a reading, as that a sub-agent's file is missing, stands where that was.
             let sorted = |transcript: &Transcript| {

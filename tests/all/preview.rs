@@ -6,7 +6,7 @@ use tv::analysis::activity::{Activity, LastWrite};
 use tv::analysis::lint::Findings;
 use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::update::Event;
-use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
+use tv::model::edit::{Batch, BatchMode, Edit, Feed, Stage as Stretch};
 
 use crate::made::{answer, call, prompt};
 use crate::pty::{Console, line};
@@ -21,13 +21,13 @@ fn part(numbers: std::ops::Range<usize>) -> Vec<Edit> {
 /// The last 40 of 300 entries are shown, and so many of all are read.
 fn reading(known: usize) -> Stage {
     let mut stage = Stage::made((80, 24));
-    stage.add_as(Mode::Append, Stretch::Preview, part(260..300));
+    stage.add_as(BatchMode::Append, Stretch::Preview, part(260..300));
     stage.add_as(
-        Mode::Append,
+        BatchMode::Append,
         Stretch::Whole,
         [prompt("p0", "before all that")],
     );
-    stage.add_as(Mode::Append, Stretch::Whole, part(0..known));
+    stage.add_as(BatchMode::Append, Stretch::Whole, part(0..known));
     stage.feed(Feed::Progress {
         done: 10,
         total: 100,
@@ -38,7 +38,7 @@ fn reading(known: usize) -> Stage {
 
 /// The rest of the whole is read, from here on.
 fn read_the_rest(stage: &mut Stage, from: usize) {
-    stage.add_as(Mode::Append, Stretch::Whole, part(from..300));
+    stage.add_as(BatchMode::Append, Stretch::Whole, part(from..300));
     stage.feed(Feed::CaughtUp);
     stage.arrange();
 }
@@ -74,7 +74,7 @@ fn the_beginning_waits_until_all_is_read() {
         "{}",
         stage.status()
     );
-    stage.add_as(Mode::Append, Stretch::Whole, part(30..60));
+    stage.add_as(BatchMode::Append, Stretch::Whole, part(30..60));
     assert!(
         shows(&stage, "sentence 260"),
         "what is read beside it moves nothing: {}",
@@ -158,18 +158,18 @@ fn what_is_read_stays_when_the_whole_is_known() {
 fn what_is_written_meanwhile_is_new_and_what_is_read_is_not() {
     let mut stage = reading(30);
     stage.press("g j");
-    stage.add_as(Mode::Append, Stretch::Whole, part(30..60));
+    stage.add_as(BatchMode::Append, Stretch::Whole, part(30..60));
     assert_eq!(stage.app.reader.text.unseen, 0);
     stage.add_as(
-        Mode::Append,
+        BatchMode::Append,
         Stretch::Preview,
         [answer("late", "written just now")],
     );
     stage.arrange();
     assert_eq!(stage.app.reader.text.unseen, 1);
-    stage.add_as(Mode::Append, Stretch::Whole, part(60..300));
+    stage.add_as(BatchMode::Append, Stretch::Whole, part(60..300));
     stage.add_as(
-        Mode::Append,
+        BatchMode::Append,
         Stretch::Whole,
         [answer("late", "written just now")],
     );
@@ -183,13 +183,14 @@ fn what_is_written_meanwhile_is_new_and_what_is_read_is_not() {
 #[test]
 fn what_the_agent_does_is_known_by_the_end() {
     let mut stage = reading(30);
-    stage.add_as(Mode::Append, Stretch::Whole, [call("c1", "ls hold")]);
+    stage.add_as(BatchMode::Append, Stretch::Whole, [call("c1", "ls hold")]);
     stage.add_as(
-        Mode::Append,
+        BatchMode::Append,
         Stretch::Preview,
         [call("c9", "pump the bilge")],
     );
-    stage.app.reader.session.file.last_write = Some(LastWrite::seen(stage.app.reader.screen.now));
+    stage.app.reader.session.file.last_write =
+        Some(LastWrite::observed(stage.app.reader.screen.now));
     stage.arrange();
     let activity = &stage.app.reader.session.status.activity;
     let Activity::Tool { .. } = activity else {
@@ -201,10 +202,10 @@ fn what_the_agent_does_is_known_by_the_end() {
 #[test]
 fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
     let mut stage = Stage::made((80, 24));
-    stage.add_as(Mode::Append, Stretch::Whole, part(0..4_500));
+    stage.add_as(BatchMode::Append, Stretch::Whole, part(0..4_500));
     stage.feed(Feed::CaughtUp);
     let mut batch = Batch::default();
-    batch.mode = Mode::ReplaceStart;
+    batch.mode = BatchMode::ReplaceStart;
     (0..50).for_each(|n| batch.push(answer(&format!("other {n}"), "of the other file")));
     stage.feed(Feed::Batch {
         stage: Stretch::Whole,
@@ -228,7 +229,7 @@ fn the_beginning_of_a_file_that_was_replaced_is_its_own() {
         stage.status()
     );
     let mut batch = Batch::default();
-    batch.mode = Mode::ReplaceEnd;
+    batch.mode = BatchMode::ReplaceEnd;
     stage.feed(Feed::Batch {
         stage: Stretch::Whole,
         batch: Box::new(batch),
@@ -243,10 +244,10 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     let mut stage = Stage::made((200, 60));
     let calls =
         |numbers: std::ops::Range<usize>| numbers.map(|n| call(&format!("c{n}"), "ls hold"));
-    stage.add_as(Mode::Append, Stretch::Preview, calls(4_990..5_000));
+    stage.add_as(BatchMode::Append, Stretch::Preview, calls(4_990..5_000));
     stage.press("!");
     for from in (0..5_000).step_by(100) {
-        stage.add_as(Mode::Append, Stretch::Whole, calls(from..from + 100));
+        stage.add_as(BatchMode::Append, Stretch::Whole, calls(from..from + 100));
     }
     stage.feed(Feed::CaughtUp);
     stage.arrange();

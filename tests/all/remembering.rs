@@ -7,14 +7,14 @@ use tv::app::effect::Effect;
 use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::mode::Mode as KeyMode;
-use tv::app::text::wrapping::Numbers;
-use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
+use tv::app::text::wrapping::LineNumbers;
+use tv::model::edit::{Batch, BatchMode, Edit, Feed, Stage as Stretch};
 use tv::model::entry::{Block, BlockKind, Entry, Piece, Role};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::row::RowKind;
 use tv::render::theme::Theme;
-use tv::session::news::Seen;
+use tv::session::news::LastView;
 
 use crate::stage::{Stage, demo, fixture};
 
@@ -46,7 +46,7 @@ fn answers(from: usize, to: usize) -> Vec<Edit> {
 fn reopened(old: usize, new: usize) -> Stage {
     let mut stage = Stage::made((80, 24));
     let at = Timestamp(stage.app.reader.screen.now.0 - DAY);
-    stage.app.reader.text.places.seen = old.checked_sub(1).map(|last| Seen {
+    stage.app.reader.text.places.last_visit = old.checked_sub(1).map(|last| LastView {
         key: Text::from(format!("a{last}").as_str()),
         at,
     });
@@ -82,7 +82,7 @@ fn a_line_stands_above_what_is_new() {
     let stage = reopened(5, 3);
     let window = stage.window();
     let rule = rules(&stage)[0];
-    let day = Timestamp(stage.app.reader.screen.now.0 - DAY).spoken(stage.app.reader.screen.now);
+    let day = Timestamp(stage.app.reader.screen.now.0 - DAY).short(stage.app.reader.screen.now);
     assert!(
         window[rule].2.contains(&format!("new since {day}")),
         "{window:?}"
@@ -162,7 +162,7 @@ fn without_news_or_without_anything_older_there_is_no_line() {
 #[test]
 fn a_rewritten_session_is_parted_by_time() {
     let mut stage = Stage::made((80, 24));
-    stage.app.reader.text.places.seen = Some(Seen {
+    stage.app.reader.text.places.last_visit = Some(LastView {
         key: Text::from("gone"),
         at: Timestamp(1_003),
     });
@@ -202,13 +202,13 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
     // The end of a long session first: what was seen last is not in it.
     let mut stage = Stage::made((80, 24));
     let at = Timestamp(stage.app.reader.screen.now.0 - DAY);
-    stage.app.reader.text.places.seen = Some(Seen {
+    stage.app.reader.text.places.last_visit = Some(LastView {
         key: Text::from("a30"),
         at,
     });
-    stage.add_as(Mode::Append, Stretch::Preview, answers(31, 90));
+    stage.add_as(BatchMode::Append, Stretch::Preview, answers(31, 90));
     stage.press("g j j");
-    stage.add_as(Mode::Append, Stretch::Whole, answers(0, 90));
+    stage.add_as(BatchMode::Append, Stretch::Whole, answers(0, 90));
     stage.feed(Feed::CaughtUp);
     stage.press("g");
     stage.press("] n");
@@ -243,15 +243,15 @@ fn the_line_moves_nothing_and_goes_with_filters_and_levels() {
 #[test]
 fn the_end_is_noted_only_when_it_is_known() {
     let mut stage = Stage::made((80, 24));
-    assert_eq!(stage.app.reader.session.end(Timestamp(7)), None);
+    assert_eq!(stage.app.reader.session.last_view(Timestamp(7)), None);
     stage.add(answers(0, 3));
     assert_eq!(
-        stage.app.reader.session.end(Timestamp(7)),
+        stage.app.reader.session.last_view(Timestamp(7)),
         None,
         "more may be there"
     );
     stage.feed(Feed::CaughtUp);
-    let seen = stage.app.reader.session.end(Timestamp(7)).unwrap();
+    let seen = stage.app.reader.session.last_view(Timestamp(7)).unwrap();
     assert_eq!((seen.key.as_str(), seen.at), ("a2", Timestamp(7)));
     stage.press("g m a");
     assert!(
@@ -404,7 +404,7 @@ fn numbers_stand_beside_items_and_move_nothing_else() {
         stage.line(y)
     );
     stage.press("ctrl-n");
-    assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::Bytes);
+    assert_eq!(stage.app.reader.text.wrapping.numbers, LineNumbers::Bytes);
     let at = origin.at;
     assert!(
         stage.line(y).contains(&format!(" {at} ")),
@@ -412,9 +412,9 @@ fn numbers_stand_beside_items_and_move_nothing_else() {
         stage.line(y)
     );
     stage.press("ctrl-n");
-    assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::None);
+    assert_eq!(stage.app.reader.text.wrapping.numbers, LineNumbers::None);
     stage.press(":").type_in("set gutter=lines").press("enter");
-    assert_eq!(stage.app.reader.text.wrapping.numbers, Numbers::Lines);
+    assert_eq!(stage.app.reader.text.wrapping.numbers, LineNumbers::Lines);
     stage.press(":").type_in("set nowrap").press("enter");
     assert!(!stage.app.reader.text.wrapping.wraps);
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use tempfile::TempDir;
-use tv::ingest::find::{self, Environment, Search};
+use tv::ingest::find::{self, DiscoveryQuery, Environment};
 use tv::ingest::{Target, WatchMode};
 use tv::model::edit::LinkState;
 use tv::model::entry::{BlockKind, Break, Entry};
@@ -165,9 +165,9 @@ fn a_review_of_an_action_is_in_no_list() {
         ..Environment::default()
     };
     let found = find::sessions(
-        &Search {
+        &DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         },
         Timestamp(0),
     )
@@ -464,9 +464,9 @@ fn a_thread_in_two_files_is_listed_under_the_name_that_it_is_read_under() {
         home: Some(dir.path().to_owned()),
         ..Environment::default()
     };
-    let search = Search {
+    let search = DiscoveryQuery {
         environment,
-        ..Search::default()
+        ..DiscoveryQuery::default()
     };
     let found = find::sessions(&search, Timestamp(4_000_000_000_000)).map(Result::unwrap);
     assert_eq!(

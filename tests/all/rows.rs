@@ -453,7 +453,7 @@ fn a_replaced_database_is_read_again_and_a_lost_one_stays_on_the_screen() {
         for name in ["agent.db", "agent.db-wal", "agent.db-shm"] {
             let _ = fs::remove_file(home.dir.path().join(name));
         }
-        followed.until("gone", |f| f.links.contains(&LinkState::Gone));
+        followed.until("gone", |f| f.links.contains(&LinkState::Deleted));
         assert_eq!(said(&followed.whole), messages(1..4));
         let other = home.dir.path().join("other.db");
         let second = Writer::open(&other);
@@ -828,7 +828,7 @@ fn children_become_lanes_and_bodies_come_again() {
             transcript.apply(*batch);
         }
     });
-    transcript.settle();
+    transcript.update_derived();
     assert_eq!(transcript.tally().records(), 9 + 5);
     assert_eq!(transcript.lanes().len(), 1);
     let lanes = transcript
@@ -841,7 +841,7 @@ fn children_become_lanes_and_bodies_come_again() {
     for (stub, held) in transcript.entries().zip(whole.entries()) {
         let bodies = stub.blocks.iter().flat_map(|b| b.kind.bodies());
         for (body, held) in bodies.zip(held.blocks.iter().flat_map(|b| b.kind.bodies())) {
-            if body.is_away() {
+            if body.is_on_disk() {
                 away += 1;
                 assert_eq!(pager.read(body.from)[usize::from(body.slot)], held.held);
             }

@@ -2,7 +2,7 @@
 //! fold.
 
 use tv::app::text::viewport::Focus;
-use tv::model::edit::{Edit, Feed, Mode, Stage as Stretch};
+use tv::model::edit::{BatchMode, Edit, Feed, Stage as Stretch};
 use tv::model::entry::{BlockKind, Role};
 use tv::model::tool::{ToolKind, Verdict};
 
@@ -77,7 +77,11 @@ fn a_run_stays_open_when_its_file_is_written_anew() {
         }
         let before = rows(&stage);
         assert_eq!(before.len(), if is_open { 6 } else { 3 });
-        stage.add_as(Mode::Replace, Stretch::Whole, session().into_iter().skip(1));
+        stage.add_as(
+            BatchMode::Replace,
+            Stretch::Whole,
+            session().into_iter().skip(1),
+        );
         assert_eq!((rows(&stage), stage.focused_key().as_str()), (before, "r1"));
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tv::analysis::account::Account;
 use tv::analysis::context::window::Windows;
 use tv::analysis::context::window::carried::Carried;
-use tv::analysis::context::window::weigh::Class;
+use tv::analysis::context::window::weigh::ContextClass;
 use tv::analysis::derived::Memo;
 use tv::analysis::money::cost::usd;
 use tv::analysis::money::cost::{self, CostSource};
@@ -23,7 +23,7 @@ use tv::ingest::{self, Target};
 use tv::model::edit::{Feed, Stage};
 use tv::model::entry::Role;
 use tv::model::text::Name;
-use tv::model::totals::Spent;
+use tv::model::totals::ModelUsage;
 use tv::model::transcript::Transcript;
 use tv::model::usage::Scope;
 
@@ -38,14 +38,14 @@ const GROUPINGS: [Grouping; 4] = [
 ];
 
 fn statement(transcript: &Transcript) -> Statement {
-    Memo::<Statement>::once(transcript, &Account::of(transcript))
+    Memo::<Statement>::compute(transcript, &Account::of(transcript))
 }
 
 fn tokens(amount: &Amount) -> [i64; 6] {
     amount.tokens().map(|tokens| tokens.total)
 }
 
-fn tokens_of(spent: &Spent) -> [i64; 6] {
+fn tokens_of(spent: &ModelUsage) -> [i64; 6] {
     let sums = [
         spent.input,
         spent.output,
@@ -104,7 +104,7 @@ fn check(name: &str, transcript: &Transcript) -> Statement {
 /// rounding, and calls have what their class has.
 fn check_carried(name: &str, transcript: &Transcript, statement: &Statement) {
     let windows = Memo::<Windows>::of(transcript);
-    let carried = Memo::<Carried>::once(transcript, &windows);
+    let carried = Memo::<Carried>::compute(transcript, &windows);
     let is_request = |charge: &&Charge| {
         let entry = charge.entry.filter(|_| charge.is_own);
         entry
@@ -130,7 +130,9 @@ fn check_carried(name: &str, transcript: &Transcript, statement: &Statement) {
         assert!(picos >= rounding, "{name}: {picos} of {paid}: {carried:?}");
     }
     let results: i128 = carried.results().map(|(_, one)| one.picos).sum();
-    let class = carried.classes().find(|(class, _)| *class == Class::Result);
+    let class = carried
+        .classes()
+        .find(|(class, _)| *class == ContextClass::Result);
     assert_eq!(class.map(|(_, picos)| picos), Some(results), "{name}");
 }
 
@@ -206,7 +208,7 @@ fn what_is_read_twice_is_spent_once() {
             for batch in fixtures::reread(session.batches) {
                 transcript.apply(batch);
             }
-            transcript.settle();
+            transcript.update_derived();
             let after = statement(&transcript);
             assert_eq!(before.charges, after.charges, "{}", fixtures::name(&path));
             assert_eq!(before.rows(Grouping::Turns), after.rows(Grouping::Turns));
@@ -249,7 +251,7 @@ fn read(path: &Path) -> Vec<(String, String, Transcript)> {
                 transcript.apply(*batch);
             }
         });
-        transcript.settle();
+        transcript.update_derived();
         let id = target
             .session
             .as_ref()

@@ -16,7 +16,7 @@ use tv::app::update::arrange;
 use tv::app::update::{Event, update};
 use tv::ingest::{self, Pager, Target};
 use tv::model::body::{Held, Tree};
-use tv::model::edit::{Batch, Edit, Feed, Mode, Stage as Stretch};
+use tv::model::edit::{Batch, BatchMode, Edit, Feed, Stage as Stretch};
 use tv::model::record::Origin;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -81,15 +81,20 @@ impl Stage {
 
     /// Feeds edits, each of them as the only one of its record.
     pub fn add(&mut self, edits: impl IntoIterator<Item = Edit>) -> &mut Self {
-        self.add_as(Mode::Append, Stretch::Whole, edits);
+        self.add_as(BatchMode::Append, Stretch::Whole, edits);
         self
     }
 
     /// As [`Stage::add`], for one of the two transcripts and in any mode.
-    pub fn add_as(&mut self, mode: Mode, stage: Stretch, edits: impl IntoIterator<Item = Edit>) {
+    pub fn add_as(
+        &mut self,
+        mode: BatchMode,
+        stage: Stretch,
+        edits: impl IntoIterator<Item = Edit>,
+    ) {
         let mut batch = Batch::default();
         batch.mode = mode;
-        if matches!(mode, Mode::Replace | Mode::ReplaceStart) {
+        if matches!(mode, BatchMode::Replace | BatchMode::ReplaceStart) {
             self.records = 0;
         }
         for mut edit in edits {

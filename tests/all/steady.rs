@@ -29,7 +29,7 @@ use tv::app::mode::Mode as KeyMode;
 use tv::app::panes::Pane;
 use tv::app::text::viewport::{Focus, RowSource, WindowLine, focus_of};
 use tv::app::text::window::with_layouts;
-use tv::model::edit::{Edit, Feed, Mode, Opened, Stage as Stretch};
+use tv::model::edit::{BatchMode, Edit, Feed, OpenedSession, Stage as Stretch};
 use tv::model::entry::{BlockKind, Break, EntryId, Role};
 use tv::model::text::Text;
 use tv::model::tool::{ToolKind, ToolState, Verdict};
@@ -458,7 +458,7 @@ impl Journey {
             Start::Made(all, skipped) => (all, skipped),
         };
         let mut stage = Stage::made(size);
-        let opened = Opened {
+        let opened = OpenedSession {
             format: "made",
             confidence: "certain",
             reason: Text::from("by hand"),
@@ -473,7 +473,7 @@ impl Journey {
         }
         if let Some(skipped) = skipped {
             let end = emitter.edits.iter().skip(*skipped).cloned();
-            stage.add_as(Mode::Append, Stretch::Preview, end);
+            stage.add_as(BatchMode::Append, Stretch::Preview, end);
         } else {
             stage.add(emitter.edits.iter().cloned());
             // Only what comes after all is read is new.
@@ -537,13 +537,13 @@ impl Journey {
             Step::Replay => {
                 let edits = self.emitter.edits.clone();
                 if !edits.is_empty() {
-                    stage.add_as(Mode::Replace, Stretch::Whole, edits);
+                    stage.add_as(BatchMode::Replace, Stretch::Whole, edits);
                 }
             }
             Step::CatchUp if self.has_preview => {
                 self.has_preview = false;
                 let edits = self.emitter.edits.clone();
-                stage.add_as(Mode::Append, Stretch::Whole, edits);
+                stage.add_as(BatchMode::Append, Stretch::Whole, edits);
                 stage.feed(Feed::CaughtUp);
             }
             Step::CatchUp => {}

@@ -6,7 +6,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::decoder::{Format, RecordPlace, feed};
 use tv::formats::named;
 use tv::model::body::Key;
 use tv::model::edit::Batch;
@@ -41,7 +41,7 @@ fn read(name: &str, lines: &[Value], pauses: &[usize]) -> Transcript {
                 origin,
                 bytes: text.as_bytes(),
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut batch,
         );
         at += u64::from(len) + 1;
@@ -54,7 +54,7 @@ fn read(name: &str, lines: &[Value], pauses: &[usize]) -> Transcript {
     }
     decoder.finish(&mut batch);
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 

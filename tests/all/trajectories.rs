@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tv::ingest::find::{Environment, Search, sessions};
+use tv::ingest::find::{DiscoveryQuery, Environment, sessions};
 use tv::ingest::{Target, WatchMode};
 use tv::model::timestamp::Timestamp;
 use tv::model::transcript::Transcript;
@@ -284,9 +284,9 @@ fn runs_of_sub_agents_of_pi_hang_at_the_calls_that_started_them() {
         home: Some(home.path().to_owned()),
         ..Environment::default()
     };
-    let search = Search {
+    let search = DiscoveryQuery {
         environment,
-        ..Search::default()
+        ..DiscoveryQuery::default()
     };
     let found = || sessions(&search, Timestamp(0)).map(Result::unwrap).count();
     assert_eq!(found(), 2, "their session is gone");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use tv::ingest::find::{Environment, Search, watch};
+use tv::ingest::find::{DiscoveryQuery, Environment, watch};
 use tv::model::found::Sighting;
 use tv::model::timestamp::Timestamp;
 
@@ -451,9 +451,9 @@ fn whoever_goes_on_looking_sees_what_cannot_be_read_come_and_go() {
         ..Environment::default()
     };
     let watch = watch(
-        Search {
+        DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         },
         || LATER,
     );

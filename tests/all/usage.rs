@@ -14,7 +14,7 @@ use tv::analysis::by::By;
 use tv::analysis::ledger::Ledger;
 use tv::analysis::money::cost::Cost;
 use tv::ingest::{self, OpenError, Target};
-use tv::model::found::Found;
+use tv::model::found::FoundSession;
 use tv::report::reading::{self, Reading};
 use tv::report::sessions::usage::spender;
 
@@ -668,7 +668,7 @@ fn a_session_alone_costs_what_its_own_account_says() {
             let Ok(reading) = reading::read(&target, true) else {
                 continue;
             };
-            let found = Found {
+            let found = FoundSession {
                 session: target.session.clone(),
                 ..crate::fixtures::session_at(&target.path)
             };
@@ -693,7 +693,7 @@ fn a_session_alone_costs_what_its_own_account_says() {
             }
             let (of_all, own) = (total.cost(), reading.account.cost(&reading.transcript));
             let is_same = (of_all.usd.unwrap_or(0.0) - own.usd.unwrap_or(0.0)).abs() < 1e-6;
-            let marks = |cost: &Cost| (cost.source, cost.lacks_some());
+            let marks = |cost: &Cost| (cost.source, cost.is_lower_bound());
             if total.sessions() > 0 && (!is_same || marks(&of_all) != marks(&own)) {
                 differing.push(format!("{name}: {of_all:?}, and {own:?}"));
             }
@@ -1271,7 +1271,7 @@ fn a_session_under_two_names_is_one() {
 
 /// What a session spent, told by all of its records and by those that counting needs, and how many records that are.
 fn both_ways(target: &Target) -> Option<[(String, u64); 2]> {
-    let found = || Found {
+    let found = || FoundSession {
         session: target.session.clone(),
         ..crate::fixtures::session_at(&target.path)
     };

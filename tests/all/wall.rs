@@ -1,14 +1,14 @@
 //! Journeys of a user through the wall, key by key, with rows made by hand.
 
 use tv::analysis::activity::{Activity, Wish};
-use tv::analysis::wall::{Call, Need, News, Rang, Said, SessionRow, Voice};
+use tv::analysis::wall::{CurrentCall, LastWords, Need, News, Rang, SessionRow, Voice};
 use tv::app::effect::Effect;
 use tv::app::mode::Mode;
 use tv::app::screens::AppScreen;
 use tv::app::update::Event;
-use tv::app::wall::Group;
-use tv::model::edit::{Feed, Opened};
-use tv::model::found::Found;
+use tv::app::wall::WallGrouping;
+use tv::model::edit::{Feed, OpenedSession};
+use tv::model::found::FoundSession;
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
@@ -23,7 +23,7 @@ fn ago(seconds: i64) -> Timestamp {
 }
 
 fn row(name: &str, title: &str, project: &str, format: &'static str) -> SessionRow {
-    let found = Found {
+    let found = FoundSession {
         path: format!("/home/me/sessions/{name}.jsonl").into(),
         session: None,
         format,
@@ -46,8 +46,8 @@ fn row(name: &str, title: &str, project: &str, format: &'static str) -> SessionR
     }
 }
 
-fn said(voice: Voice, text: &str) -> Said {
-    Said {
+fn said(voice: Voice, text: &str) -> LastWords {
+    LastWords {
         voice,
         text: Text::clean(text),
     }
@@ -61,7 +61,7 @@ fn fleet() -> Vec<SessionRow> {
             since: Some(ago(42)),
         },
         need: Need::Works,
-        call: Some(Call {
+        call: Some(CurrentCall {
             name: Text::from("Bash"),
             headline: Text::from("make bread"),
             since: Some(ago(42)),
@@ -171,7 +171,7 @@ fn who_needs_somebody_most_comes_first() {
     assert_eq!(order(&stage), ["c3", "b2", "d4", "a1"]);
     assert_eq!(chosen(&stage), "d4", "what is chosen stays so");
     let place = fleet().remove(3).place;
-    stage.happen(Event::News(Box::new(News::Left(place))));
+    stage.happen(Event::News(Box::new(News::Removed(place))));
     stage.arrange();
     assert_eq!(chosen(&stage), "a1", "the one in its line takes its place");
     stage.press("g e");
@@ -189,7 +189,7 @@ fn rows_are_sorted_grouped_and_filtered() {
     stage.press("z r < +");
     assert_eq!(
         (stage.app.wall.sorted_by(), stage.app.wall.group),
-        ("need", Group::Project)
+        ("need", WallGrouping::Project)
     );
     assert_eq!(order(&stage), ["b2", "d4", "c3", "a1"]);
     assert!(
@@ -239,7 +239,7 @@ fn enter_opens_and_q_leads_back() {
         "without a session behind it is the end"
     );
     let mut stage = wall((100, 24));
-    let opened = Opened {
+    let opened = OpenedSession {
         format: "pi",
         confidence: "certain",
         reason: Text::default(),
@@ -304,7 +304,7 @@ fn an_alarm_watches_all_and_names_the_session() {
         alarm: 0,
         words: "waits for you".to_owned(),
     };
-    stage.happen(Event::News(Box::new(News::Rang(Box::new(rang)))));
+    stage.happen(Event::News(Box::new(News::AlarmFired(Box::new(rang)))));
     let [Effect::Notify(notice)] = &stage.asked[..] else {
         panic!("{:?}", stage.asked)
     };

@@ -5,7 +5,7 @@ use tv::model::edit::{Edit, Feed};
 use tv::model::entry::{BlockKind, Raw, Role};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
-use tv::model::tool::work::{About, Carrier, End, Update, Work};
+use tv::model::tool::work::{Carrier, Update, Work, WorkEnd, WorkReference};
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::theme::Theme;
 
@@ -37,7 +37,7 @@ fn told(by: &str, seconds: i64, handle: &str, carrier: Carrier, exit: i64) -> [E
     } else {
         Verdict::Failed
     };
-    let end = End {
+    let end = WorkEnd {
         verdict,
         exit: Some(exit),
         at: None,
@@ -50,7 +50,7 @@ fn told(by: &str, seconds: i64, handle: &str, carrier: Carrier, exit: i64) -> [E
         end: Some(end),
         reason: None,
     };
-    let about = About {
+    let about = WorkReference {
         call: None,
         handle: Some(Text::from(handle)),
     };

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tv::app::update::Event;
-use tv::formats::decoder::{Place, feed};
+use tv::formats::decoder::{RecordPlace, feed};
 use tv::formats::json;
 use tv::formats::named;
 use tv::ingest::{self, Target, WatchMode};
@@ -152,10 +152,10 @@ fn decoded(shape: Shape, records: &[String], stubs_only: bool) -> Batch {
             line,
         };
         let place = match shape {
-            Shape::Cline => Place::Element,
-            Shape::Opencode if record.contains(r#""messageID":""#) => Place::Row("part"),
-            Shape::Opencode => Place::Row("message"),
-            _ => Place::Line,
+            Shape::Cline => RecordPlace::Element,
+            Shape::Opencode if record.contains(r#""messageID":""#) => RecordPlace::Row("part"),
+            Shape::Opencode => RecordPlace::Row("message"),
+            _ => RecordPlace::Line,
         };
         feed(
             &mut *decoder,
@@ -416,7 +416,7 @@ pub(crate) fn search(path: &Path) {
                     &mut read,
                 ));
             }
-            viewer.pager.rest();
+            viewer.pager.free_window();
             found += hits.len();
             if found > 0 {
                 first.get_or_insert_with(|| start.elapsed());

@@ -56,7 +56,7 @@ impl Account {
         };
         for (lane, track) in self.lanes.tracks.iter().enumerate() {
             if is_own(track.lane.as_ref()) {
-                figures.join_facts(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX));
+                figures.merge_facts(&self.part_as_of(transcript, as_of, lane, 0..usize::MAX));
             }
         }
         for ((lane, place), aside) in self.asides_as_of(transcript, as_of) {
@@ -97,7 +97,7 @@ impl Account {
         }
         let mut totals = Totals::default();
         for lane in 0..tracks.len() {
-            totals.join(
+            totals.merge(
                 &self
                     .part_as_of(transcript, as_of, lane, 0..usize::MAX)
                     .facts
@@ -157,9 +157,9 @@ impl Account {
                 .filter_map(|(_, id)| transcript.get(*id))
                 .for_each(|entry| figures.facts.add(entry));
             let spans = spans(track, number).filter(|span| is_inside(span, &range));
-            spans.for_each(|(_, span)| figures.time.spend(span.class, span.ms()));
+            spans.for_each(|(_, span)| figures.time.add(span.class, span.ms()));
             let said = page
-                .said
+                .corrections
                 .iter()
                 .filter(|(place, _)| range.contains(&(number * PAGE + place)));
             said.for_each(|(_, said)| said.add_to(&mut figures.time));

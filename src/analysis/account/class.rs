@@ -1,6 +1,6 @@
 //! Classes of time, and sums of time by class.
 
-use crate::analysis::calls::asking::asks;
+use crate::analysis::calls::asking::asks_user;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
@@ -70,7 +70,9 @@ const ASKED_MS: u64 = 1_000;
 impl Class {
     /// The class of a call's time.
     pub(crate) fn of_call(call: &ToolCall, said: Option<Timestamp>) -> Self {
-        let took = call.took(said).filter(|took| took.by != Clocked::Measured);
+        let took = call
+            .duration(said)
+            .filter(|took| took.by != Clocked::Measured);
         let is_quick = matches!(
             call.kind,
             ToolKind::Read | ToolKind::Edit | ToolKind::Write | ToolKind::Search
@@ -79,7 +81,7 @@ impl Class {
             // Faster than a human can answer: a rule or a hook refused it.
             ToolState::Refused(_) if took.is_some_and(|took| took.ms < ASKED_MS) => Self::Tool,
             ToolState::Refused(_) => Self::Human,
-            _ if asks(call) => Self::Human,
+            _ if asks_user(call) => Self::Human,
             _ if is_quick && took.is_some_and(|took| took.ms > STILL_MS) => Self::Unknown,
             _ => Self::Tool,
         }
@@ -113,15 +115,14 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Adds time of a class.
-    pub(super) fn spend(&mut self, class: Class, ms: u64) {
+    pub(super) fn add(&mut self, class: Class, ms: u64) {
         if let Some(sum) = class.place().and_then(|at| self.spent.get_mut(at)) {
             *sum = sum.saturating_add(ms);
         }
     }
 
     /// Moves time from one class to another.
-    pub(super) fn shift(&mut self, from: Class, to: Class, ms: u64) {
+    pub(super) fn reclassify(&mut self, from: Class, to: Class, ms: u64) {
         let ms = i64::try_from(ms).unwrap_or(i64::MAX);
         for (class, ms) in [(from, ms.saturating_neg()), (to, ms)] {
             if let Some(moved) = class.place().and_then(|at| self.moved.get_mut(at)) {
@@ -131,7 +132,7 @@ impl Sums {
     }
 
     /// Adds other sums.
-    pub(crate) fn join(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);
         }

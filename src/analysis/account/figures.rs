@@ -20,14 +20,14 @@ pub struct Figures {
 
 impl Figures {
     /// Adds the facts of others, without their time, which ran in parallel.
-    pub(crate) fn join_facts(&mut self, other: &Self) {
-        self.facts.join(&other.facts);
+    pub(crate) fn merge_facts(&mut self, other: &Self) {
+        self.facts.merge(&other.facts);
     }
 
     /// The cost of the tokens.
     pub fn cost(&self) -> Cost {
-        let has_prompts = self.has_prompts || self.facts.totals.tells_prompts_as_sum();
-        cost::of_part(&self.facts.totals, has_prompts).lacking(self.lacks_agents)
+        let has_prompts = self.has_prompts || self.facts.totals.has_summed_prompts();
+        cost::of_part(&self.facts.totals, has_prompts).partial_if(self.lacks_agents)
     }
 
     /// Time in ms of the model, of tools and of retries; `None` if not recorded.
@@ -36,7 +36,7 @@ impl Figures {
     }
 
     /// Duration in ms: the work time, or the whole span if no work time is recorded.
-    pub(crate) fn took_ms(&self) -> Option<u64> {
+    pub(crate) fn duration_ms(&self) -> Option<u64> {
         self.work_ms().or_else(|| self.span_ms())
     }
 
@@ -69,16 +69,16 @@ impl PathFacts {
     }
 
     /// Adds another path.
-    pub(crate) fn join(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.entries += other.entries;
         self.turns += other.turns;
-        self.work.join_facts(&other.work);
+        self.work.merge_facts(&other.work);
     }
 
     /// Subtracts a part of the path, whose time is not known.
     pub(crate) fn leave(&mut self, other: &Self) {
         self.entries = self.entries.saturating_sub(other.entries);
         self.turns = self.turns.saturating_sub(other.turns);
-        self.work.facts.leave(&other.work.facts);
+        self.work.facts.subtract(&other.work.facts);
     }
 }

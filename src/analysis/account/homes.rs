@@ -19,7 +19,7 @@ pub(crate) struct Homes {
     /// Number of calls whose sub-agent's records exist, by turn; `None` for overhead.
     pub(super) callers: HashMap<Option<EntryId>, u32>,
     /// Usage beside the entries of a lane.
-    pub(super) beside: HashMap<Name, Totals>,
+    pub(super) outside_entries: HashMap<Name, Totals>,
 }
 
 impl Homes {
@@ -27,7 +27,7 @@ impl Homes {
     pub(super) fn of(transcript: &Transcript, sum: &dyn Fn(&Name) -> TurnFacts) -> Self {
         let mut homes = Self::default();
         homes.find(transcript, sum);
-        homes.add_up(transcript);
+        homes.sum_charges(transcript);
         homes
     }
 
@@ -75,22 +75,22 @@ impl Homes {
                 self.sums
                     .entry(turn.prompt)
                     .or_default()
-                    .join(&sum(&lane.name));
+                    .merge(&sum(&lane.name));
             }
         }
     }
 
-    fn add_up(&mut self, transcript: &Transcript) {
+    fn sum_charges(&mut self, transcript: &Transcript) {
         for (_, aside) in transcript.asides() {
             let Some(after) = aside.after.filter(|_| aside.usage.scope.is_of_requests()) else {
                 continue;
             };
             if let Some(lane) = transcript.lane_at(after) {
-                let sum = self.beside.entry(lane.clone()).or_default();
+                let sum = self.outside_entries.entry(lane.clone()).or_default();
                 sum.add(&aside.usage, aside.model.as_ref());
             }
             let prompt = match transcript.lane_at(after) {
-                Some(lane) if !transcript.is_spoken_to(Some(lane)) => {
+                Some(lane) if !transcript.is_main_lane(Some(lane)) => {
                     self.of_lane.get(lane).copied()
                 }
                 _ => transcript

@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
-use super::pages::{Carry, Page, Sheet, judge};
+use super::pages::{LanePage, PageState, PageTimes, judge};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -21,9 +21,9 @@ pub(crate) const PAGE: usize = 64;
 /// A page with the state before and after it.
 #[derive(Clone, Debug, Default)]
 struct JudgedPage {
-    enter: Carry,
-    exit: Carry,
-    sheet: Sheet,
+    enter: PageState,
+    exit: PageState,
+    sheet: PageTimes,
 }
 
 /// The entries of a lane.
@@ -55,14 +55,14 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     /// Judges stale pages, of about `most` entries at most. Returns whether none remain.
-    pub(crate) fn settle(&mut self, transcript: &Transcript, most: usize) -> bool {
+    pub(crate) fn refresh(&mut self, transcript: &Transcript, most: usize) -> bool {
         // The minimum lets other pages proceed while one page becomes stale with every entry.
         let mut room = most.max(2 * PAGE);
         while let Some(number) = self.stale.first().copied() {
             let Some(track) = self.tracks.get_mut(number) else {
                 break;
             };
-            self.judged += track.settle(transcript, &mut room);
+            self.judged += track.refresh(transcript, &mut room);
             if !track.stale.is_empty() {
                 return false;
             }
@@ -166,17 +166,17 @@ impl Track {
     }
 
     /// The sheet of a page.
-    pub(crate) fn page(&self, number: usize) -> Option<&Sheet> {
+    pub(crate) fn page(&self, number: usize) -> Option<&PageTimes> {
         self.pages.get(number).map(|page| &page.sheet)
     }
 
     /// The sheets of all pages.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = &Sheet> {
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &PageTimes> {
         self.pages.iter().map(|page| &page.sheet)
     }
 
     /// Judges stale pages in order while `room` entries remain. Returns the number of judged pages.
-    fn settle(&mut self, transcript: &Transcript, room: &mut usize) -> u64 {
+    fn refresh(&mut self, transcript: &Transcript, room: &mut usize) -> u64 {
         let mut judged = 0;
         while *room > 0
             && let Some(number) = self.stale.pop_first()
@@ -186,7 +186,7 @@ impl Track {
                 .and_then(|before| self.pages.get(before));
             let enter = before.map(|page| page.exit).unwrap_or_default();
             let mut exit = enter;
-            let page = Page {
+            let page = LanePage {
                 lane: &self.ids,
                 own: self.range(number),
             };

@@ -4,21 +4,21 @@ use std::ops::Range;
 
 use super::class::{Sums, TimeSpan};
 use super::figures::Figures;
-use super::sweep::{self, Said, sweep};
+use super::sweep::{self, WorkCorrection, sweep};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
 /// A page of a lane to be judged.
-pub struct Page<'a> {
+pub struct LanePage<'a> {
     /// All entries of the lane, in file order.
     pub(crate) lane: &'a [EntryId],
     /// The range of the page.
     pub(crate) own: Range<usize>,
 }
 
-impl Page<'_> {
+impl LanePage<'_> {
     /// The entries of the page.
     pub(crate) fn ids(&self) -> &[EntryId] {
         self.lane.get(self.own.clone()).unwrap_or_default()
@@ -27,7 +27,7 @@ impl Page<'_> {
 
 /// What is computed of a page.
 #[derive(Clone, Debug, Default)]
-pub struct Sheet {
+pub struct PageTimes {
     /// Time spans, in the order of the entries.
     pub(crate) spans: Box<[TimeSpan]>,
     /// Start and end of the spans.
@@ -37,7 +37,7 @@ pub struct Sheet {
     /// The time before prompts, which belongs to no turn.
     pub(crate) pauses: Sums,
     /// Durations that the agent itself recorded, with the index of their entry in the page.
-    pub(crate) said: Vec<(usize, Said)>,
+    pub(crate) corrections: Vec<(usize, WorkCorrection)>,
 }
 
 /// Entries of a page that belong to one turn.
@@ -63,16 +63,16 @@ impl TurnPart {
 
     /// Adds it to the figures of the parts before.
     pub(crate) fn add_to(&self, figures: &mut Figures) {
-        figures.facts.join(&self.facts);
-        self.time.iter().for_each(|time| figures.time.join(time));
+        figures.facts.merge(&self.facts);
+        self.time.iter().for_each(|time| figures.time.merge(time));
     }
 }
 
-impl Sheet {
+impl PageTimes {
     /// The facts of all parts.
     pub(crate) fn facts(&self) -> TurnFacts {
         let mut facts = TurnFacts::default();
-        self.parts.iter().for_each(|part| facts.join(&part.facts));
+        self.parts.iter().for_each(|part| facts.merge(&part.facts));
         facts
     }
 
@@ -82,28 +82,32 @@ impl Sheet {
         self.parts
             .iter()
             .flat_map(|part| &part.time)
-            .for_each(|time| sums.join(time));
+            .for_each(|time| sums.merge(time));
         sums
     }
 }
 
 /// The state before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Carry {
-    time: sweep::Carry,
+pub(crate) struct PageState {
+    time: sweep::TimeState,
     prompt: Option<EntryId>,
 }
 
 /// Judges a page; `carry` is the state before it, and after it when this returns.
-pub(super) fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry) -> Sheet {
-    let mut sheet = Sheet::default();
+pub(super) fn judge(
+    transcript: &Transcript,
+    page: &LanePage<'_>,
+    carry: &mut PageState,
+) -> PageTimes {
+    let mut sheet = PageTimes::default();
     let (mut spans, mut parts) = (Vec::new(), Vec::new());
     let mut part = TurnPart::of(carry.prompt);
     for (place, id) in page.ids().iter().enumerate() {
         let Some(entry) = transcript.get(*id) else {
             continue;
         };
-        let is_prompt = entry.marks.prompt && transcript.is_spoken_to(entry.lane.as_ref());
+        let is_prompt = entry.marks.prompt && transcript.is_main_lane(entry.lane.as_ref());
         if is_prompt {
             carry.prompt = Some(*id);
             let before = std::mem::replace(&mut part, TurnPart::of(carry.prompt));
@@ -115,11 +119,9 @@ pub(super) fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry)
         let said = sweep(transcript, &mut carry.time, *id, entry, &mut |span| {
             let is_pause = is_prompt && span.block.is_none();
             if is_pause {
-                sheet.pauses.spend(span.class, span.ms());
+                sheet.pauses.add(span.class, span.ms());
             } else if span.ms() > 0 {
-                part.time
-                    .get_or_insert_default()
-                    .spend(span.class, span.ms());
+                part.time.get_or_insert_default().add(span.class, span.ms());
             }
             let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
             sheet.reach = Some((from.min(span.from), to.max(span.to)));
@@ -127,11 +129,11 @@ pub(super) fn judge(transcript: &Transcript, page: &Page<'_>, carry: &mut Carry)
         });
         if let Some(said) = said {
             said.add_to(part.time.get_or_insert_default());
-            sheet.said.push((place, said));
+            sheet.corrections.push((place, said));
         }
     }
     parts.push(part);
-    Sheet {
+    PageTimes {
         spans: spans.into(),
         parts: parts.into(),
         ..sheet

@@ -17,7 +17,7 @@ const OVERTAKEN_MS: u64 = 10_000;
 
 /// The state before an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Carry {
+pub(crate) struct TimeState {
     /// The time up to here is classified.
     until: Option<Timestamp>,
     /// The timestamp of the entry before.
@@ -86,14 +86,14 @@ pub(crate) struct Excess {
 
 /// The correction by the work time that the agent recorded for a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum WorkCorrection {
     /// A part of the time until then was not work.
     Less(Timestamp, Excess),
     /// The work time in ms, where no entry has a timestamp.
     Worked(u64),
 }
 
-impl Said {
+impl WorkCorrection {
     /// Applies it to the time by the entries.
     pub(crate) fn add_to(self, sums: &mut Sums) {
         match self {
@@ -105,11 +105,11 @@ impl Said {
                     answered,
                 },
             ) => {
-                sums.shift(Class::Tool, Class::Human, called);
-                sums.shift(Class::Tool, Class::Unknown, measured);
-                sums.shift(Class::Model, Class::Unknown, answered);
+                sums.reclassify(Class::Tool, Class::Human, called);
+                sums.reclassify(Class::Tool, Class::Unknown, measured);
+                sums.reclassify(Class::Model, Class::Unknown, answered);
             }
-            Self::Worked(ms) => sums.spend(Class::Model, ms),
+            Self::Worked(ms) => sums.add(Class::Model, ms),
         }
     }
 }
@@ -118,26 +118,27 @@ impl Said {
 /// that the agent recorded.
 pub(crate) fn sweep(
     transcript: &Transcript,
-    carry: &mut Carry,
+    carry: &mut TimeState,
     id: EntryId,
     entry: &Entry,
     emit: &mut dyn FnMut(TimeSpan),
-) -> Option<Said> {
+) -> Option<WorkCorrection> {
     if entry.marks.copy {
         return None;
     }
-    let took = took(entry);
+    let took = recorded_work_ms(entry);
     let Some(sign) = sign_of(entry) else {
         return excess(carry, took?);
     };
-    see(transcript, carry, id, entry, sign, emit);
+    process(transcript, carry, id, entry, sign, emit);
     // The record at the end of a run may cover its last part only, so timestamps take precedence.
-    took.filter(|_| carry.until.is_none()).map(Said::Worked)
+    took.filter(|_| carry.until.is_none())
+        .map(WorkCorrection::Worked)
 }
 
-fn see(
+fn process(
     transcript: &Transcript,
-    carry: &mut Carry,
+    carry: &mut TimeState,
     id: EntryId,
     entry: &Entry,
     sign: Sign,
@@ -151,7 +152,7 @@ fn see(
         (carry.worked, carry.called, carry.measured) = (0, 0, 0);
     }
     match entry.at {
-        Some(at) => Emitter { carry, id, emit }.up_to_entry(entry, at, sign),
+        Some(at) => SpanEmitter { carry, id, emit }.emit_up_to_entry(entry, at, sign),
         None => carry.is_blurred = true,
     }
     match sign {
@@ -170,7 +171,7 @@ fn see(
     }
     // Calls may begin before the message is complete.
     if let Some(ended) = entry.ended {
-        let Carry {
+        let TimeState {
             until, is_blurred, ..
         } = *carry;
         let is_long = until.is_some_and(|until| ended.since(until) > IDLE_AFTER_MS);
@@ -179,13 +180,13 @@ fn see(
         } else {
             Class::Model
         };
-        Emitter { carry, id, emit }.up_to(ended, class, None);
+        SpanEmitter { carry, id, emit }.emit_up_to(ended, class, None);
         carry.is_blurred = is_blurred;
     }
 }
 
 /// The work time that the agent recorded, in ms.
-fn took(entry: &Entry) -> Option<u64> {
+fn recorded_work_ms(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Took(ms)) => Some(*ms),
         _ => None,
@@ -193,7 +194,7 @@ fn took(entry: &Entry) -> Option<u64> {
 }
 
 /// The recorded duration of a compaction, in ms.
-fn compaction_took(entry: &Entry) -> Option<u64> {
+fn compaction_ms(entry: &Entry) -> Option<u64> {
     entry.blocks.iter().find_map(|block| match &block.kind {
         BlockKind::Break(Break::Compaction {
             took,
@@ -206,8 +207,8 @@ fn compaction_took(entry: &Entry) -> Option<u64> {
 
 /// The correction for a recorded work time: the excess was waiting in calls that were not measured,
 /// and the remainder is unknown.
-fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
-    let Carry {
+fn excess(carry: &mut TimeState, took: u64) -> Option<WorkCorrection> {
+    let TimeState {
         worked,
         called,
         measured,
@@ -225,11 +226,11 @@ fn excess(carry: &mut Carry, took: u64) -> Option<Said> {
         measured,
         answered: (slept - measured).min(of_model),
     };
-    Some(Said::Less(carry.until?, excess)).filter(|_| more > HELD_MS)
+    Some(WorkCorrection::Less(carry.until?, excess)).filter(|_| more > HELD_MS)
 }
 
 /// A call with the time from request to result.
-struct Open<'a> {
+struct OpenCall<'a> {
     from: Timestamp,
     to: Timestamp,
     block: usize,
@@ -239,18 +240,18 @@ struct Open<'a> {
 /// Emits the time of an entry's calls in order; parallel calls count once.
 fn calls(
     transcript: &Transcript,
-    carry: &mut Carry,
+    carry: &mut TimeState,
     id: EntryId,
     entry: &Entry,
     emit: &mut dyn FnMut(TimeSpan),
 ) {
-    let mut open: Vec<Open<'_>> = Vec::new();
+    let mut open: Vec<OpenCall<'_>> = Vec::new();
     let mut ends: Vec<Timestamp> = Vec::new();
     for (block, call) in entry.numbered_calls() {
         let work = call.state.result().filter(|result| result.work.is_some());
         carry.background = carry.background.max(work.and_then(ToolResult::ended));
-        if let Some((from, to)) = span_of(call, entry.said(call)) {
-            open.push(Open {
+        if let Some((from, to)) = span_of(call, entry.call_time(call)) {
+            open.push(OpenCall {
                 from,
                 to,
                 block,
@@ -268,16 +269,16 @@ fn calls(
                 .filter(|_| is_timeless),
         );
     }
-    let waits = waits(transcript, id, entry, &open);
-    let mut emitter = Emitter { carry, id, emit };
+    let waits = human_waits(transcript, id, entry, &open);
+    let mut emitter = SpanEmitter { carry, id, emit };
     if let Some(ended) = ends.into_iter().max().filter(|_| open.is_empty()) {
-        emitter.up_to(ended, Class::Unknown, None);
+        emitter.emit_up_to(ended, Class::Unknown, None);
     }
-    let mut standing = Standing::of(&open);
-    let mut ran: Vec<(Timestamp, Timestamp, &Open<'_>)> = Vec::new();
+    let mut standing = CallsByStart::of(&open);
+    let mut ran: Vec<(Timestamp, Timestamp, &OpenCall<'_>)> = Vec::new();
     for one in &open {
         let lane = transcript.lane_of_call(&one.call.key);
-        let running = running(transcript, one, entry, lane, 0);
+        let running = running_spans(transcript, one, entry, lane, 0);
         // A call that ended during a wait for the human did not itself wait.
         let waited = || {
             waits
@@ -285,7 +286,9 @@ fn calls(
                 .copied()
                 .filter(|(_, answered)| *answered <= one.to)
         };
-        let worked = running.into_iter().flat_map(|ran| without(ran, waited()));
+        let worked = running
+            .into_iter()
+            .flat_map(|ran| subtract_spans(ran, waited()));
         ran.extend(worked.map(|(from, to)| (from, to, one)));
     }
     ran.sort_by_key(|(from, to, one)| (*from, *to, one.block));
@@ -294,16 +297,19 @@ fn calls(
         // Between the message and the call the model is still writing, unless another call ran or
         // was held up.
         emitter.wait(&waits, from, |emitter, until| {
-            emitter.stand_still(&mut standing, until);
-            emitter.up_to(until, Class::Model, None);
+            emitter.emit_stalled(&mut standing, until);
+            emitter.emit_up_to(until, Class::Model, None);
         });
-        let (class, worked) = (Class::of_call(call, entry.said(call)), emitter.carry.worked);
-        emitter.up_to(to, class, Some(one.block));
+        let (class, worked) = (
+            Class::of_call(call, entry.call_time(call)),
+            emitter.carry.worked,
+        );
+        emitter.emit_up_to(to, class, Some(one.block));
         // The waiting of a sub-agent is part of its time, however that was measured.
         let is_measured = call
-            .took(entry.said(call))
+            .duration(entry.call_time(call))
             .is_some_and(|took| took.by == Clocked::Measured);
-        let Carry {
+        let TimeState {
             called,
             measured,
             worked: now,
@@ -318,7 +324,7 @@ fn calls(
     }
     if let Some(end) = open.iter().map(|one| one.to).max() {
         emitter.wait(&waits, end, |emitter, until| {
-            emitter.stand_still(&mut standing, until);
+            emitter.emit_stalled(&mut standing, until);
         });
     }
 }
@@ -328,11 +334,11 @@ const BEHIND: usize = 512;
 
 /// Waits for the human while calls of an entry were open, in order: by the entries after it in its
 /// lane, and in the lanes of the sub-agents that they started.
-fn waits(
+fn human_waits(
     transcript: &Transcript,
     id: EntryId,
     entry: &Entry,
-    open: &[Open<'_>],
+    open: &[OpenCall<'_>],
 ) -> Vec<(Timestamp, Timestamp)> {
     let times = || open.iter().map(|one| one.from).chain(entry.at);
     let Some((from, to)) = times().min().zip(open.iter().map(|one| one.to).max()) else {
@@ -341,7 +347,7 @@ fn waits(
     if to.since(from) <= HELD_MS {
         return Vec::new();
     }
-    let behind = transcript.behind_in_lane(id, BEHIND);
+    let behind = transcript.following_in_lane(id, BEHIND);
     let own = behind
         .map(|(_, other)| other)
         .take_while(|other| other.at.is_none_or(|at| at < to));
@@ -351,14 +357,15 @@ fn waits(
     let beside = lanes
         .flat_map(|lane| &lane.entries)
         .filter_map(|id| transcript.get(*id));
-    let mut waits: Vec<(Timestamp, Timestamp)> = own.chain(beside).filter_map(waited).collect();
+    let mut waits: Vec<(Timestamp, Timestamp)> =
+        own.chain(beside).filter_map(question_span).collect();
     waits.retain(|(asked, answered)| *asked < to && from < *answered);
     waits.sort();
     waits
 }
 
 /// Start and end of a question to the human in an entry.
-fn waited(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
+fn question_span(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
     let [block] = entry.blocks.as_slice() else {
         return None;
     };
@@ -368,7 +375,7 @@ fn waited(entry: &Entry) -> Option<(Timestamp, Timestamp)> {
 }
 
 /// What remains of a span after subtracting others, which are sorted.
-fn without(
+fn subtract_spans(
     (mut from, to): (Timestamp, Timestamp),
     others: impl Iterator<Item = (Timestamp, Timestamp)>,
 ) -> Vec<(Timestamp, Timestamp)> {
@@ -388,8 +395,8 @@ fn without(
 
 /// The calls of an entry by start. An answer may have a hundred thousand parallel calls, so queries
 /// must go forward in time, and each call is visited twice at most.
-struct Standing<'a> {
-    open: Vec<&'a Open<'a>>,
+struct CallsByStart<'a> {
+    open: Vec<&'a OpenCall<'a>>,
     /// Index of the first call that may still be open.
     first: usize,
     /// Index of the first call that starts after the queried span.
@@ -398,9 +405,9 @@ struct Standing<'a> {
     latest: Option<Timestamp>,
 }
 
-impl<'a> Standing<'a> {
-    fn of(open: &'a [Open<'a>]) -> Self {
-        let mut open: Vec<&Open<'_>> = open.iter().collect();
+impl<'a> CallsByStart<'a> {
+    fn of(open: &'a [OpenCall<'a>]) -> Self {
+        let mut open: Vec<&OpenCall<'_>> = open.iter().collect();
         open.sort_by_key(|one| (one.from, one.block));
         Self {
             open,
@@ -412,7 +419,11 @@ impl<'a> Standing<'a> {
 
     /// The first call that was open at some time in the span, and the latest end of the calls begun
     /// before its end.
-    fn between(&mut self, from: Timestamp, until: Timestamp) -> Option<(&'a Open<'a>, Timestamp)> {
+    fn between(
+        &mut self,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Option<(&'a OpenCall<'a>, Timestamp)> {
         while let Some(one) = self.open.get(self.next).filter(|one| one.from < until) {
             self.latest = self.latest.max(Some(one.to));
             self.next += 1;
@@ -430,20 +441,20 @@ impl<'a> Standing<'a> {
 /// The spans in which an open call ran. It was held up if the agent measured less: until it was
 /// permitted, or while the machine slept. A sub-agent was held up during gaps without any entry
 /// that are too long for work, and where all its own calls were.
-fn running(
+fn running_spans(
     transcript: &Transcript,
-    open: &Open<'_>,
+    open: &OpenCall<'_>,
     entry: &Entry,
     lane: Option<&LaneFacts>,
     depth: u8,
 ) -> Vec<(Timestamp, Timestamp)> {
-    let Open { from, to, call, .. } = *open;
-    let said = entry.said(call);
+    let OpenCall { from, to, call, .. } = *open;
+    let said = entry.call_time(call);
     if !Class::of_call(call, said).is_work() {
         return vec![(from, to)];
     }
     let measured = call
-        .took(said)
+        .duration(said)
         .filter(|took| took.by == Clocked::Measured)
         .map(|took| took.ms);
     if let Some(ms) = measured.filter(|ms| to.since(from).saturating_sub(*ms) > HELD_MS) {
@@ -458,7 +469,7 @@ fn running(
     for id in lane.into_iter().flat_map(|lane| &lane.entries) {
         inner.add(transcript, *id, (from, to), depth + 1);
     }
-    inner.ran((from, to))
+    inner.worked_spans((from, to))
 }
 
 /// Limit of nesting of sub-agents.
@@ -495,24 +506,24 @@ impl Inner {
         let last = entry.last_time().map(|at| (at, entry.stop == Stop::Done));
         self.last = self.last.max(last);
         for call in entry.calls() {
-            let Some((began, ended)) = span_of(call, entry.said(call)) else {
+            let Some((began, ended)) = span_of(call, entry.call_time(call)) else {
                 continue;
             };
-            let open = Open {
+            let open = OpenCall {
                 from: began,
                 to: ended,
                 block: 0,
                 call,
             };
-            let is_work = Class::of_call(call, entry.said(call)).is_work();
+            let is_work = Class::of_call(call, entry.call_time(call)).is_work();
             // A repeated call started nothing.
             let lane = transcript.lanes_begun(id, &call.key).next();
             let ran = if is_work {
-                running(transcript, &open, entry, lane, depth)
+                running_spans(transcript, &open, entry, lane, depth)
             } else {
                 Vec::new()
             };
-            let still = without((began, ended), ran.iter().copied());
+            let still = subtract_spans((began, ended), ran.iter().copied());
             self.still.extend(
                 still
                     .into_iter()
@@ -526,7 +537,7 @@ impl Inner {
     }
 
     /// Spans in which the sub-agent worked, within a span.
-    fn ran(mut self, (from, to): (Timestamp, Timestamp)) -> Vec<(Timestamp, Timestamp)> {
+    fn worked_spans(mut self, (from, to): (Timestamp, Timestamp)) -> Vec<(Timestamp, Timestamp)> {
         if self.signs.is_empty() {
             return vec![(from, to)];
         }
@@ -547,12 +558,12 @@ impl Inner {
             let mut still: Vec<_> = self
                 .still
                 .into_iter()
-                .flat_map(|still| without(still, busy()))
+                .flat_map(|still| subtract_spans(still, busy()))
                 .collect();
             still.sort();
             ran = ran
                 .into_iter()
-                .flat_map(|ran| without(ran, still.iter().copied()))
+                .flat_map(|ran| subtract_spans(ran, still.iter().copied()))
                 .collect();
         }
         let nested = self
@@ -565,15 +576,15 @@ impl Inner {
     }
 }
 
-struct Emitter<'a> {
-    carry: &'a mut Carry,
+struct SpanEmitter<'a> {
+    carry: &'a mut TimeState,
     id: EntryId,
     emit: &'a mut dyn FnMut(TimeSpan),
 }
 
-impl Emitter<'_> {
+impl SpanEmitter<'_> {
     /// Emits the span up to an entry, classified by its sign.
-    fn up_to_entry(&mut self, entry: &Entry, at: Timestamp, sign: Sign) {
+    fn emit_up_to_entry(&mut self, entry: &Entry, at: Timestamp, sign: Sign) {
         if self
             .carry
             .last
@@ -585,7 +596,7 @@ impl Emitter<'_> {
         self.carry.last = Some(at);
         // A recorded duration of a compaction is the model's time; a compaction between two turns
         // was requested by the human.
-        let took = compaction_took(entry).filter(|_| sign == Sign::Compaction);
+        let took = compaction_ms(entry).filter(|_| sign == Sign::Compaction);
         let began = took
             .and_then(|ms| at.0.checked_sub(i64::try_from(ms).ok()?))
             .map(Timestamp);
@@ -596,10 +607,10 @@ impl Emitter<'_> {
             );
             let before = if is_between { Sign::Prompt } else { sign };
             if let Some(class) = class_of(self.carry, before, began) {
-                self.up_to(began, class, None);
+                self.emit_up_to(began, class, None);
             }
             let worked = self.carry.worked;
-            self.up_to(at, Class::Model, None);
+            self.emit_up_to(at, Class::Model, None);
             if is_between {
                 // It is not included in the work time recorded for a turn.
                 self.carry.worked = worked;
@@ -609,7 +620,7 @@ impl Emitter<'_> {
         if matches!(self.carry.after, After::Answer | After::Done)
             && matches!(sign, Sign::Prompt | Sign::Note)
         {
-            self.up_to_background(at);
+            self.emit_background(at);
         }
         let Some(class) = class_of(self.carry, sign, at) else {
             return;
@@ -626,20 +637,20 @@ impl Emitter<'_> {
         let ended = entry
             .ended
             .filter(|ended| is_said && ended.since(at) <= IDLE_AFTER_MS);
-        self.up_to(ended.unwrap_or(at), class, None);
+        self.emit_up_to(ended.unwrap_or(at), class, None);
     }
 
     /// Emits background work: while it runs and will wake the model, the agent is not waiting for
     /// anybody else.
-    fn up_to_background(&mut self, at: Timestamp) {
-        let Carry {
+    fn emit_background(&mut self, at: Timestamp) {
+        let TimeState {
             background,
             until,
             is_blurred,
             ..
         } = *self.carry;
         if let Some(end) = background.filter(|end| until.is_some_and(|until| until < *end)) {
-            self.up_to(end.min(at), Class::Background, None);
+            self.emit_up_to(end.min(at), Class::Background, None);
             self.carry.is_blurred = is_blurred;
         }
     }
@@ -655,24 +666,24 @@ impl Emitter<'_> {
         for (asked, answered) in waits.iter().filter(|(asked, _)| *asked < to) {
             if self.carry.until.is_some_and(|until| until < *answered) {
                 rest(self, *asked);
-                self.up_to((*answered).min(to), Class::Human, None);
+                self.emit_up_to((*answered).min(to), Class::Human, None);
             }
         }
         rest(self, to);
     }
 
     /// Emits the time before `until` in which calls were open and held up.
-    fn stand_still(&mut self, open: &mut Standing<'_>, until: Timestamp) {
+    fn emit_stalled(&mut self, open: &mut CallsByStart<'_>, until: Timestamp) {
         let Some(from) = self.carry.until else { return };
         let Some((first, to)) = open.between(from, until) else {
             return;
         };
-        self.up_to(first.from.max(from), Class::Model, None);
-        self.up_to(to.min(until), Class::Unknown, Some(first.block));
+        self.emit_up_to(first.from.max(from), Class::Model, None);
+        self.emit_up_to(to.min(until), Class::Unknown, Some(first.block));
     }
 
     /// Emits a span of a class up to `to`.
-    fn up_to(&mut self, to: Timestamp, class: Class, block: Option<usize>) {
+    fn emit_up_to(&mut self, to: Timestamp, class: Class, block: Option<usize>) {
         let Some(from) = self.carry.until else {
             self.carry.until = Some(to);
             return;
@@ -695,7 +706,7 @@ impl Emitter<'_> {
 }
 
 /// The class of the time before a sign; `None` if the sign does not determine it.
-fn class_of(carry: &Carry, sign: Sign, at: Timestamp) -> Option<Class> {
+fn class_of(carry: &TimeState, sign: Sign, at: Timestamp) -> Option<Class> {
     let ms = carry.until.map_or(0, |until| at.since(until));
     let of_work = |class: Class| {
         if ms > IDLE_AFTER_MS {
@@ -769,7 +780,7 @@ fn sign_of(entry: &Entry) -> Option<Sign> {
 mod tests {
     use proptest::prelude::{prop, proptest};
 
-    use super::{Open, Standing};
+    use super::{CallsByStart, OpenCall};
     use crate::model::edit::Batch;
     use crate::model::samples;
     use crate::model::timestamp::Timestamp;
@@ -781,12 +792,12 @@ mod tests {
             asked in prop::collection::vec((0i64..6, 0i64..6), 1..12),
         ) {
             let call = samples::call(&mut Batch::default(), "c");
-            let open: Vec<Open<'_>> = spans
+            let open: Vec<OpenCall<'_>> = spans
                 .iter()
                 .enumerate()
-                .map(|(block, (from, ms))| Open { from: Timestamp(*from), to: Timestamp(from + ms), block, call: &call })
+                .map(|(block, (from, ms))| OpenCall { from: Timestamp(*from), to: Timestamp(from + ms), block, call: &call })
                 .collect();
-            let mut standing = Standing::of(&open);
+            let mut standing = CallsByStart::of(&open);
             let (mut from, mut until) = (0, 0);
             for (later_from, later_until) in asked {
                 (from, until) = (from + later_from, until + later_until);

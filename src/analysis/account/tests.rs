@@ -61,7 +61,7 @@ fn account_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Account) {
     fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     let account = Account::of(&transcript);
     (transcript, account)
 }
@@ -245,7 +245,7 @@ fn results_alone_say_how_long_it_took_but_not_whose_time_it_was() {
     assert_eq!(words(&transcript, &account), ["unknown 60", "unknown 30"]);
     let turn = account.turn(&transcript, 0);
     assert_eq!(
-        (turn.work_ms(), turn.took_ms(), turn.span_ms()),
+        (turn.work_ms(), turn.duration_ms(), turn.span_ms()),
         (None, Some(90_000), Some(90_000))
     );
 }
@@ -404,7 +404,7 @@ fn a_late_result_changes_what_follows_over_many_pages() {
     let mut late = Batch::default();
     result(&mut late, "a", Some(i64::try_from(number / 2).unwrap()));
     let touched = transcript.apply(late);
-    account.note(&transcript, &touched);
+    account.invalidate(&transcript, &touched);
     assert!(account.follow(&transcript, usize::MAX));
     assert_eq!(all(&account), all(&whole));
     assert_eq!(account.time(None), whole.time(None));
@@ -513,8 +513,8 @@ proptest! {
             step(&mut batch, number, *one, &mut late);
             step(&mut whole, number, *one, &mut Vec::new());
             let touched = growing.apply(batch);
-            account.note(&growing, &touched);
-            growing.settle();
+            account.invalidate(&growing, &touched);
+            growing.update_derived();
             assert!(account.follow(&growing, usize::MAX));
         }
         for (key, end) in late {
@@ -522,13 +522,13 @@ proptest! {
             result(&mut batch, &key, end);
             result(&mut whole, &key, end);
             let touched = growing.apply(batch);
-            account.note(&growing, &touched);
-            growing.settle();
+            account.invalidate(&growing, &touched);
+            growing.update_derived();
             assert!(account.follow(&growing, usize::MAX));
         }
         let mut transcript = Transcript::new();
         transcript.apply(whole);
-        transcript.settle();
+        transcript.update_derived();
         let judged = Account::of(&transcript);
         assert_eq!(all(&account), all(&judged));
         let sum: u64 = all(&account).iter().map(TimeSpan::ms).sum();
@@ -548,8 +548,8 @@ fn a_sub_agent_that_is_announced_last_counts_in_the_turn_of_its_call() {
         let mut batch = Batch::default();
         fill(&mut batch);
         let touched = transcript.apply(batch);
-        transcript.settle();
-        account.note(&transcript, &touched);
+        transcript.update_derived();
+        account.invalidate(&transcript, &touched);
         assert!(account.follow(&transcript, usize::MAX));
         let turn = account.turn(&transcript, 0);
         let fresh = Account::of(&transcript).turn(&transcript, 0);

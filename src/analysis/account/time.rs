@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Account;
 use super::class::{Sums, TimeSpan};
 use super::lanes::{PAGE, Track};
-use super::sweep::Said;
+use super::sweep::WorkCorrection;
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -40,18 +40,17 @@ impl Account {
                 continue;
             };
             if from <= first && last <= to {
-                sums.join(&page.time());
+                sums.merge(&page.time());
                 continue;
             }
             for (_, span) in spans(track, number) {
                 let (start, end) = (span.from.max(from), span.to.min(to));
                 if start < end {
-                    sums.spend(span.class, end.since(start));
+                    sums.add(span.class, end.since(start));
                 }
             }
-            let is_within =
-                |said: &&Said| matches!(said, Said::Less(at, _) if from < *at && *at <= to);
-            page.said
+            let is_within = |said: &&WorkCorrection| matches!(said, WorkCorrection::Less(at, _) if from < *at && *at <= to);
+            page.corrections
                 .iter()
                 .map(|(_, said)| said)
                 .filter(is_within)

@@ -62,7 +62,7 @@ fn judged(fill: impl FnOnce(&mut Batch), minutes_later: i64) -> Activity {
     fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     judge(&transcript, None, Timestamp(minutes_later * MINUTE))
 }
 
@@ -393,21 +393,21 @@ fn a_file_that_was_copied_later_has_its_own_time() {
     answer(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     let months = Timestamp(100 * 24 * 3_600_000);
     assert_eq!(
-        judge(&transcript, Some(LastWrite::found(months)), months).word(),
+        judge(&transcript, Some(LastWrite::from_file_time(months)), months).word(),
         "idle"
     );
     let seen = judge(
         &transcript,
-        Some(LastWrite::seen(months)),
+        Some(LastWrite::observed(months)),
         Timestamp(months.0 + 5 * 60_000),
     );
     assert_eq!((seen.word(), seen.since()), ("waiting", Some(months)));
     let (soon, now) = (Timestamp(50 * 60_000), Timestamp(70 * 60_000));
     assert_eq!(
-        judge(&transcript, Some(LastWrite::found(soon)), now).word(),
+        judge(&transcript, Some(LastWrite::from_file_time(soon)), now).word(),
         "waiting",
         "not all that is written has a time"
     );
@@ -433,7 +433,7 @@ fn a_call_goes_on_while_its_sub_agent_works() {
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     let at = |minutes: i64| judge(&transcript, None, Timestamp(minutes * MINUTE));
     assert_eq!(
         at(30),
@@ -457,13 +457,13 @@ fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
     for (at, written, expected) in [
         (
             Some(Timestamp(0)),
-            LastWrite::seen(days(249)),
+            LastWrite::observed(days(249)),
             Some(days(249)),
         ),
-        (None, LastWrite::seen(days(249)), Some(days(249))),
+        (None, LastWrite::observed(days(249)), Some(days(249))),
         (
             Some(Timestamp(0)),
-            LastWrite::seen(Timestamp(MINUTE)),
+            LastWrite::observed(Timestamp(MINUTE)),
             Some(Timestamp(0)),
         ),
     ] {
@@ -478,7 +478,7 @@ fn a_state_is_no_older_than_what_was_seen_of_it_allows() {
         batch.entry(entry);
         let mut transcript = Transcript::new();
         transcript.apply(batch);
-        transcript.settle();
+        transcript.update_derived();
         let now = Timestamp(written.at.0 + 1_000);
         assert_eq!(
             judge(&transcript, Some(written), now),
@@ -504,7 +504,7 @@ fn an_interrupted_call_is_not_waited_for() {
     interrupted(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     let counts = pairing::count(&transcript, true);
     assert_eq!((counts.pending, counts.orphan_calls), (0, 1));
 }

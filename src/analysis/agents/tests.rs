@@ -1,6 +1,6 @@
 //! Outcomes of sub-agents by their calls and by their own ends.
 
-use super::{Fate, fate};
+use super::{AgentState, fate};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Piece, Role, Stop};
 use crate::model::text::Text;
@@ -58,11 +58,11 @@ fn session(times: &[i64], stop: Stop, last: Vec<Block>) -> Transcript {
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
-fn judged(transcript: &Transcript, state: Option<ToolState>, is_awaited: bool) -> Fate {
+fn judged(transcript: &Transcript, state: Option<ToolState>, is_awaited: bool) -> AgentState {
     let call = state.map(|state| call("task", state));
     fate(
         transcript,
@@ -83,13 +83,13 @@ fn text() -> Vec<Block> {
 fn the_call_gives_the_fate() {
     let transcript = session(&[10, 20], Stop::Calls, Vec::new());
     for (state, awaited, expected) in [
-        (result(Verdict::Done, 30), false, Fate::Done),
-        (result(Verdict::Failed, 30), false, Fate::Failed),
-        (result(Verdict::Refused, 30), false, Fate::Refused),
-        (ToolState::Lost, false, Fate::Interrupted),
-        (ToolState::Pending, false, Fate::Open),
-        (ToolState::Pending, true, Fate::Running),
-        (ToolState::Running, true, Fate::Running),
+        (result(Verdict::Done, 30), false, AgentState::Done),
+        (result(Verdict::Failed, 30), false, AgentState::Failed),
+        (result(Verdict::Refused, 30), false, AgentState::Refused),
+        (ToolState::Lost, false, AgentState::Interrupted),
+        (ToolState::Pending, false, AgentState::Open),
+        (ToolState::Pending, true, AgentState::Running),
+        (ToolState::Running, true, AgentState::Running),
     ] {
         assert_eq!(
             judged(&transcript, Some(state.clone()), awaited),
@@ -97,22 +97,22 @@ fn the_call_gives_the_fate() {
             "{state:?}"
         );
     }
-    assert_eq!(judged(&transcript, None, false), Fate::Unknown);
+    assert_eq!(judged(&transcript, None, false), AgentState::Unknown);
 }
 
 #[test]
 fn what_goes_on_after_its_call_is_judged_by_its_own_end() {
     let at_work = session(&[10, 90_000], Stop::Calls, Vec::new());
     let answered = || Some(result(Verdict::Done, 30));
-    assert_eq!(judged(&at_work, answered(), true), Fate::Running);
-    assert_eq!(judged(&at_work, answered(), false), Fate::Open);
+    assert_eq!(judged(&at_work, answered(), true), AgentState::Running);
+    assert_eq!(judged(&at_work, answered(), false), AgentState::Open);
     let ended = session(&[10, 90_000], Stop::Done, text());
-    assert_eq!(judged(&ended, answered(), true), Fate::Done);
-    assert_eq!(judged(&ended, None, false), Fate::Done);
+    assert_eq!(judged(&ended, answered(), true), AgentState::Done);
+    assert_eq!(judged(&ended, None, false), AgentState::Done);
     let unknown = session(&[10, 90_000], Stop::Unrecorded, text());
     assert_eq!(
         judged(&unknown, answered(), false),
-        Fate::Done,
+        AgentState::Done,
         "a text without a call ends it"
     );
 }
@@ -124,11 +124,11 @@ fn who_asks_waits() {
     let transcript = session(&[10, 20], Stop::Calls, blocks);
     assert_eq!(
         judged(&transcript, Some(ToolState::Pending), true),
-        Fate::Waiting
+        AgentState::Waiting
     );
     assert_eq!(
         judged(&transcript, Some(ToolState::Pending), false),
-        Fate::Open
+        AgentState::Open
     );
 }
 
@@ -136,12 +136,15 @@ fn who_asks_waits() {
 fn what_is_in_no_file_is_missing() {
     let transcript = Transcript::new();
     let judged = |state, awaited| fate(&transcript, None, Some(&call("task", state)), awaited);
-    assert_eq!(judged(result(Verdict::Done, 5), false), Fate::Missing);
-    assert_eq!(judged(result(Verdict::Failed, 5), false), Fate::Failed);
-    assert_eq!(judged(ToolState::Pending, false), Fate::Missing);
+    assert_eq!(judged(result(Verdict::Done, 5), false), AgentState::Missing);
+    assert_eq!(
+        judged(result(Verdict::Failed, 5), false),
+        AgentState::Failed
+    );
+    assert_eq!(judged(ToolState::Pending, false), AgentState::Missing);
     assert_eq!(
         judged(ToolState::Pending, true),
-        Fate::Running,
+        AgentState::Running,
         "it may not have written yet"
     );
 }

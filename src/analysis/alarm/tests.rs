@@ -1,6 +1,6 @@
 //! Each condition with a case that fires it and one that must not.
 
-use super::{Alarm, Rung, Status};
+use super::{Alarm, AlarmStatus, Rung};
 use crate::analysis::activity::{Activity, Wish};
 use crate::analysis::calls::Place;
 use crate::analysis::context::ContextUse;
@@ -46,8 +46,8 @@ impl Session {
         let mut batch = Batch::default();
         fill(&mut batch);
         let touched = self.transcript.apply(batch);
-        self.transcript.settle();
-        self.loops.note(&self.transcript, &touched);
+        self.transcript.update_derived();
+        self.loops.invalidate(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
         self.touched
             .extend(touched.added.into_iter().chain(touched.changed));
@@ -95,7 +95,7 @@ impl Session {
         });
     }
 
-    fn with<T>(&self, look: impl FnOnce(&Status<'_>) -> T) -> T {
+    fn with<T>(&self, look: impl FnOnce(&AlarmStatus<'_>) -> T) -> T {
         let (source, unpriced_models) = (CostSource::Recorded, Vec::new());
         let cost = Cost {
             usd: self.usd,
@@ -105,7 +105,7 @@ impl Session {
             is_estimated: false,
             by_list: None,
         };
-        look(&Status {
+        look(&AlarmStatus {
             transcript: &self.transcript,
             activity: &self.activity,
             silence: self.silence,
@@ -124,7 +124,7 @@ impl Session {
 
     fn look(&mut self, alarm: &mut Alarm) -> Option<Rung> {
         let touched = std::mem::take(&mut self.touched);
-        self.with(|status| alarm.look(status, &touched))
+        self.with(|status| alarm.check(status, &touched))
     }
 
     fn rings(&mut self, alarm: &mut Alarm) -> Option<String> {

@@ -17,7 +17,7 @@ fn transcript_of(fill: impl FnOnce(&mut Batch)) -> Transcript {
     fill(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 

@@ -7,7 +7,7 @@ use super::outputs::{
 use crate::analysis::calls::likeness_of;
 use crate::analysis::files::paths::normal;
 use crate::analysis::shell::{
-    self, Does, Join, SimpleCommand, bare, does, end_of, is_conditional, steps_within,
+    self, Does, Join, SimpleCommand, does, end_of, is_conditional, steps_within, without_keywords,
 };
 use crate::model::body::Body;
 use crate::model::change;
@@ -29,26 +29,26 @@ pub(super) enum Note {
     /// A successful command with a side effect.
     Command(String),
     /// A test run.
-    Test(Box<Tests>),
+    Test(Box<TestNote>),
     /// The model continued, without other notes in its answer.
     Answered,
     /// A success, which mends earlier failures of the same kind.
     Done(Like),
     /// A failure.
-    Failed(Box<Failed>),
+    Failed(Box<FailureNote>),
     /// A call without a result or end, or whose end the model was not told.
-    Open(Box<What>),
+    Open(Box<CallWords>),
 }
 
 /// A short description of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum CallWords {
     Words(String),
     /// A verb and paths, which are shown relative to the session's root.
     Files(&'static str, String),
 }
 
-impl What {
+impl CallWords {
     /// The description, with paths relative to the session's root.
     pub(super) fn words(&self, root: Option<&str>) -> String {
         match self {
@@ -84,7 +84,7 @@ pub(super) struct FileChange {
 
 /// A test run.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Tests {
+pub(super) struct TestNote {
     pub(super) command: String,
     /// Identifies repeated runs of the same tests: folder and command.
     pub(super) like: String,
@@ -99,12 +99,12 @@ pub(super) struct Tests {
 
 /// A failure.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Failed {
-    pub(super) what: What,
+pub(super) struct FailureNote {
+    pub(super) what: CallWords,
     /// The reason, if recorded.
     pub(super) reason: String,
     /// The line of the output that explains it.
-    pub(super) said: Option<String>,
+    pub(super) error_line: Option<String>,
     pub(super) fault: Fault,
     pub(super) like: Like,
 }
@@ -169,7 +169,7 @@ pub(super) fn notes_of(entry: &Entry, whole: Whole<'_>) -> (Vec<(usize, Note)>, 
             BlockKind::Break(Break::Error(what)) => {
                 is_answer = false;
                 if entry.has_failed(&block.kind) {
-                    let what = What::Words(first_line(what));
+                    let what = CallWords::Words(first_line(what));
                     noted.fail(what, (String::new(), None), Fault::Failed, Like::Error);
                 }
             }
@@ -199,28 +199,28 @@ impl Noted {
 
     fn fail(
         &mut self,
-        what: What,
+        what: CallWords,
         (reason, said): (String, Option<String>),
         fault: Fault,
         like: Like,
     ) {
-        self.push(Note::Failed(Box::new(Failed {
+        self.push(Note::Failed(Box::new(FailureNote {
             what,
             reason,
-            said,
+            error_line: said,
             fault,
             like,
         })));
     }
 
     /// The line of the output that explains a failure best.
-    fn said(&mut self, call: &ToolCall) -> Option<String> {
-        self.is_away |= call.state.result()?.body.is_away();
+    fn error_line(&mut self, call: &ToolCall) -> Option<String> {
+        self.is_away |= call.state.result()?.body.is_on_disk();
         complaint_of(call)
     }
 
     fn add(&mut self, call: &ToolCall) {
-        let what = what_of(call);
+        let what = call_words(call);
         let is_done = matches!(call.state, ToolState::Done(_));
         let is_file = matches!(call.kind, ToolKind::Edit | ToolKind::Write);
         if is_done && is_file {
@@ -243,7 +243,7 @@ impl Noted {
             self.push(Note::Open(Box::new(what.clone())));
         }
         if let Some((fault, result)) = Fault::of(&call.state).zip(call.state.result()) {
-            let reason = (reason_of(call, result), self.said(call));
+            let reason = (reason_of(call, result), self.error_line(call));
             return self.fail(what, reason, fault, like);
         }
         match &call.state {
@@ -270,7 +270,7 @@ impl Noted {
     fn change(&mut self, call: &ToolCall) {
         let is_edit = call.kind == ToolKind::Edit;
         let patch = call.state.result().and_then(|result| result.patch.as_ref());
-        self.is_away |= patch.unwrap_or(&call.input).is_away();
+        self.is_away |= patch.unwrap_or(&call.input).is_on_disk();
         // Without a patch, the lines removed by writing a whole file are unknown.
         let is_counted = is_edit || patch.is_some();
         for path in paths_of(call) {
@@ -303,7 +303,7 @@ impl Noted {
                 Some(Does::Test | Does::Commit | Does::Push)
             )
         });
-        let is_away = |body: &Body| body.is_away();
+        let is_away = |body: &Body| body.is_on_disk();
         self.is_away |= is_away(&call.input);
         self.is_away |= is_judged_by_output && result.is_some_and(|result| is_away(&result.body));
         // Without an exit code the outcome is unknown.
@@ -337,7 +337,7 @@ impl Noted {
         }
         let mut push_failed = false;
         for (number, step) in steps.iter().enumerate() {
-            let text = words_of(bare(step.text));
+            let text = words_of(without_keywords(step.text));
             let end = || end_of(&steps, number, is_done).filter(|_| is_judged);
             match shown(step) {
                 Some(Does::Commit) if !has_named && end() == Some(true) => {
@@ -357,8 +357,8 @@ impl Noted {
         }
         if push_failed && is_done {
             // The steps after the push succeeded.
-            let reason = (facts.clone(), self.said(call));
-            self.fail(what_of(call), reason, Fault::Hidden, Like::Push);
+            let reason = (facts.clone(), self.error_line(call));
+            self.fail(call_words(call), reason, Fault::Hidden, Like::Push);
         }
         // The success of the command does not imply that it committed or pushed.
         let is_unclear = is_done && (push_failed || !has_committed);
@@ -403,7 +403,7 @@ impl Noted {
             .as_ref()
             .map(|(passed, _)| *passed)
             .or(exit.filter(|is_well| *is_well));
-        let of = |step: &SimpleCommand<'_>| words_of(bare(step.text));
+        let of = |step: &SimpleCommand<'_>| words_of(without_keywords(step.text));
         let command = tests
             .iter()
             .map(|(_, step)| of(step))
@@ -416,11 +416,11 @@ impl Noted {
             .unwrap_or_default();
         let failed =
             Fault::of(&call.state).or_else(|| (passed == Some(false)).then_some(Fault::Hidden));
-        let tests = Tests {
+        let tests = TestNote {
             like: format!("{folder}; {command}"),
             command,
             passed,
-            failed: failed.map(|fault| (fault, self.said(call))),
+            failed: failed.map(|fault| (fault, self.error_line(call))),
             summary: said.map(|(_, line)| line),
             at: call.state.result().and_then(|result| result.at),
             facts,
@@ -484,11 +484,13 @@ fn paths_of(call: &ToolCall) -> Vec<String> {
     }
 }
 
-fn what_of(call: &ToolCall) -> What {
+fn call_words(call: &ToolCall) -> CallWords {
     let line = first_line(&call.headline);
     match call.kind {
-        ToolKind::Read | ToolKind::Edit | ToolKind::Write => What::Files(call.kind.word(), line),
-        _ => What::Words(in_words(&call.word(), &line)),
+        ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
+            CallWords::Files(call.kind.word(), line)
+        }
+        _ => CallWords::Words(in_words(&call.word(), &line)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Brief, Change, Failure, Fault, Open, TestRun, as_is, prompts, quoted};
+use super::{Brief, Change, Failure, Fault, TestRun, UnfinishedCall, as_is, prompts, quoted};
 use crate::analysis::account::{Account, Class, Sums};
 use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
@@ -61,7 +61,7 @@ impl Section {
     ];
 
     /// The prefix of a row by its index: turns are numbered.
-    pub(crate) fn lead(self, number: usize) -> String {
+    pub(crate) fn prefix(self, number: usize) -> String {
         if self == Self::Asked {
             format!("{:>2} ", number + 1)
         } else {
@@ -154,7 +154,7 @@ impl Sources<'_> {
     pub(crate) fn first(&self, section: Section, most: usize) -> (Vec<BriefRow>, usize) {
         if section == Section::Asked {
             // Makes only the requested rows, because an entry may have to be unpacked.
-            return (self.asked(most), self.transcript.turns().len());
+            return (self.prompts(most), self.transcript.turns().len());
         }
         let mut rows = self.rows(section);
         let all = rows.len();
@@ -166,7 +166,7 @@ impl Sources<'_> {
     pub(crate) fn rows(&self, section: Section) -> Vec<BriefRow> {
         let brief = self.brief;
         match section {
-            Section::Asked => self.asked(usize::MAX),
+            Section::Asked => self.prompts(usize::MAX),
             Section::Files => {
                 let mut files: Vec<(&String, &Change)> = brief.files.iter().collect();
                 files.sort_by_key(|(_, change)| std::cmp::Reverse(change.extent()));
@@ -185,7 +185,7 @@ impl Sources<'_> {
                 brief.commits.iter().map(row).collect()
             }
             Section::Commands => {
-                let row = |command: &super::Command| BriefRow {
+                let row = |command: &super::SideEffect| BriefRow {
                     code: line(&command.text),
                     place: Some(command.place),
                     ..BriefRow::default()
@@ -205,7 +205,7 @@ impl Sources<'_> {
         }
     }
 
-    fn asked(&self, most: usize) -> Vec<BriefRow> {
+    fn prompts(&self, most: usize) -> Vec<BriefRow> {
         let row = |(id, entry): (EntryId, &Entry)| {
             let place = Place {
                 entry: id,
@@ -216,13 +216,13 @@ impl Sources<'_> {
         prompts(self.transcript).take(most).map(row).collect()
     }
 
-    fn open(&self, open: &[Open]) -> Vec<BriefRow> {
-        let is_unknown = |call: &&Open| {
+    fn open(&self, open: &[UnfinishedCall]) -> Vec<BriefRow> {
+        let is_unknown = |call: &&UnfinishedCall| {
             word_of(self.transcript, call, self.is_over).is_some_and(|word| word == "unknown")
         };
         let unknown = open.iter().filter(is_unknown).count();
         let mut first_unknown = true;
-        let row = |call: &Open| {
+        let row = |call: &UnfinishedCall| {
             let word = word_of(self.transcript, call, self.is_over)?;
             if unknown > HANDFUL && word == "unknown" {
                 let is_first = std::mem::take(&mut first_unknown);
@@ -251,13 +251,13 @@ impl Sources<'_> {
             Some(usd) => format!("{} {}", phrases::usd(usd), cost.source.word()),
             None => cost.source.word().to_owned(),
         };
-        let is_part = cost.usd.is_some() && cost.lacks_some();
+        let is_part = cost.usd.is_some() && cost.is_lower_bound();
         let words = if is_part {
             format!("{words}, or more")
         } else {
             words
         };
-        let times = Times::of(self.transcript, self.account);
+        let times = TurnTimes::of(self.transcript, self.account);
         let parts = [
             Some(words),
             times.work_ms.map(|ms| format!("{} work", duration(ms))),
@@ -321,7 +321,7 @@ impl Sources<'_> {
             .flat_map(|lane| self.windows.rows(lane));
         let misses =
             rows.filter_map(|row| Some((row.entry(), row.request()?.cache_break.as_deref()?)));
-        let key = |miss: &CacheBreak| (miss.usd.unwrap_or(0.0), miss.again);
+        let key = |miss: &CacheBreak| (miss.usd.unwrap_or(0.0), miss.repaid);
         let costliest = misses.max_by(|(_, one), (_, other)| {
             let ((usd, again), (other_usd, other_again)) = (key(one), key(other));
             usd.total_cmp(&other_usd).then(again.cmp(&other_again))
@@ -368,7 +368,7 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
 
 /// Start, end and durations of a session.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Times {
+pub(crate) struct TurnTimes {
     /// Start of the first turn.
     pub(crate) started: Option<Timestamp>,
     /// End of the last turn.
@@ -379,14 +379,14 @@ pub(crate) struct Times {
     pub(crate) waiting_ms: Option<u64>,
 }
 
-impl Times {
+impl TurnTimes {
     /// The times of all turns.
     pub(crate) fn of(transcript: &Transcript, account: &Account) -> Self {
         let mut sums = Sums::default();
         let mut times = Self::default();
         for number in 0..transcript.turns().len() {
             let turn = account.turn(transcript, number);
-            sums.join(&turn.time);
+            sums.merge(&turn.time);
             times.started = times.started.or(turn.facts.started);
             times.ended = times.ended.max(turn.facts.ended);
         }
@@ -410,7 +410,11 @@ impl Times {
 /// `pending`, or `lost` if no result will come; of background work `running`, `unknown` without a
 /// recorded end, and `undelivered` if the model was not told of its end. `None` if the notice may
 /// still arrive.
-pub(crate) fn word_of(transcript: &Transcript, open: &Open, is_over: bool) -> Option<&'static str> {
+pub(crate) fn word_of(
+    transcript: &Transcript,
+    open: &UnfinishedCall,
+    is_over: bool,
+) -> Option<&'static str> {
     let Some(entry) = transcript.get(open.place.entry) else {
         return Some("lost");
     };
@@ -483,7 +487,7 @@ fn tests(brief: &Brief) -> Vec<BriefRow> {
 fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
     let such = brief.failed.iter().filter(|failed| is_such(failed.fault));
     let (mended, unmended): (Vec<_>, Vec<_>) =
-        alike(such).partition(|(failure, _)| failure.mended_by.is_some());
+        group_failures(such).partition(|(failure, _)| failure.mended_by.is_some());
     unmended
         .into_iter()
         .chain(mended)
@@ -492,7 +496,7 @@ fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
 }
 
 /// Groups failures with the same description, reason and outcome: the last of each group, and their number.
-pub(crate) fn alike<'b>(
+pub(crate) fn group_failures<'b>(
     failed: impl Iterator<Item = &'b Failure>,
 ) -> impl Iterator<Item = (&'b Failure, usize)> {
     let mut all: Vec<(&Failure, usize)> = Vec::new();
@@ -515,8 +519,8 @@ pub(crate) fn alike<'b>(
 
 impl Failure {
     /// The reason: `exit 101 · error: test failed`.
-    pub(crate) fn why(&self) -> String {
-        let said = self.said.as_deref().map(line).unwrap_or_default();
+    pub(crate) fn explanation(&self) -> String {
+        let said = self.error_line.as_deref().map(line).unwrap_or_default();
         let reason = line(&self.reason);
         match (reason.is_empty(), said.is_empty()) {
             (false, false) if !said.contains(&reason) => format!("{reason} · {said}"),
@@ -530,7 +534,7 @@ impl Failure {
             1 => String::new(),
             times => format!(" x{times}"),
         };
-        let why = match self.why() {
+        let why = match self.explanation() {
             why if why.is_empty() => why,
             why => format!("  {why}"),
         };

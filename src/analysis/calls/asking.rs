@@ -16,7 +16,7 @@ const ASKING: &[&str] = &[
 ];
 
 /// Whether a call asks the user, so that its duration is the user's time.
-pub(crate) fn asks(call: &ToolCall) -> bool {
+pub(crate) fn asks_user(call: &ToolCall) -> bool {
     let letters = call.name.chars().filter(char::is_ascii_alphanumeric);
     let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
     ASKING.contains(&name.as_str())

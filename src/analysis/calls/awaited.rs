@@ -47,7 +47,7 @@ impl Awaited {
 
     /// Whether a call of a live session is still running: its result may come, or its work
     /// continues.
-    pub(crate) fn runs(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> bool {
+    pub(crate) fn is_running(&self, transcript: &Transcript, id: EntryId, call: &ToolCall) -> bool {
         match call.state {
             ToolState::Acknowledged(_) => !self.has_ended,
             _ => call.state.is_open() && self.has(transcript, id),
@@ -61,7 +61,7 @@ impl Awaited {
             Some((session, _)) => newest(transcript, transcript.turns_of(session).last().copied()),
             None => self.turn,
         };
-        let is_main = transcript.is_spoken_to(transcript.lane_at(id));
+        let is_main = transcript.is_main_lane(transcript.lane_at(id));
         let said = if is_main {
             None
         } else {
@@ -75,7 +75,7 @@ impl Awaited {
 
     /// Whether another turn began after an entry, or the session has ended, so that its notices
     /// have been delivered.
-    pub(crate) fn is_behind(&self, transcript: &Transcript, id: EntryId) -> bool {
+    pub(crate) fn is_past(&self, transcript: &Transcript, id: EntryId) -> bool {
         self.has_ended || !self.is_in_turn(transcript, id)
     }
 

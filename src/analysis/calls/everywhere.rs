@@ -52,7 +52,7 @@ pub(crate) fn calls_of(
             group: by.group_of((transcript, of_session), entry, Some(call)),
             tool: call.name.clone(),
             outcome,
-            took: call.took(entry.said(call)),
+            took: call.duration(entry.call_time(call)),
             late_ms: life.delay(),
             is_undelivered: life.is_undelivered,
             failure,

@@ -11,14 +11,14 @@
 //! change no column.
 
 use super::Place;
-use crate::analysis::derived::lanes::Lanes;
+use crate::analysis::derived::lanes::LaneEntries;
 use crate::analysis::derived::{Derived, Facts, Out};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 
 mod sweep;
 
-use sweep::Item;
+use sweep::FlightItem;
 
 /// Entries per page of the index by entry.
 const PAGE: usize = 64;
@@ -55,7 +55,7 @@ impl Flight {
 /// The flights of all lanes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flights {
-    lanes: Lanes,
+    lanes: LaneEntries,
     /// By lane number.
     of_lane: Vec<OfLane>,
 }
@@ -84,17 +84,22 @@ impl OfLane {
 }
 
 impl Derived for Flights {
-    type Row = Item;
+    type Row = FlightItem;
     type Reads = ();
 
-    fn rows(transcript: &Transcript, id: EntryId, _before: &[Item], out: &mut Out<'_, Item>) {
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        _before: &[FlightItem],
+        out: &mut Out<'_, FlightItem>,
+    ) {
         if let Some(entry) = transcript.get(id) {
             sweep::read(transcript, entry, out);
         }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Item>, _reads: &()) -> Self {
-        let lanes = Lanes::of(transcript, facts.in_order(transcript).map(|(_, id, _)| id));
+    fn of(transcript: &Transcript, facts: &Facts<FlightItem>, _reads: &()) -> Self {
+        let lanes = LaneEntries::of(transcript, facts.in_order(transcript).map(|(_, id, _)| id));
         let agents = sweep::agents(transcript, facts);
         let of_lane = lanes
             .iter()
@@ -110,17 +115,17 @@ impl Flights {
     // === queries ===
 
     /// Position of an item in its lane.
-    pub(crate) fn spot(&self, id: EntryId, block: usize) -> Option<Spot> {
+    pub(crate) fn position(&self, id: EntryId, block: usize) -> Option<Spot> {
         self.lanes.place_of(id).map(|(_, place)| (place, block))
     }
 
     /// The following entries of the same lane.
-    pub(crate) fn behind(&self, id: EntryId) -> &[EntryId] {
-        self.lanes.behind(id)
+    pub(crate) fn following(&self, id: EntryId) -> &[EntryId] {
+        self.lanes.following(id)
     }
 
     /// Flights that overlap the page of an entry.
-    fn around(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
+    fn in_page_of(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
         let found = self.lanes.place_of(id);
         let lane = found.and_then(|(number, place)| Some((self.of_lane.get(number)?, place)));
         lane.into_iter().flat_map(|(lane, place)| {
@@ -132,7 +137,7 @@ impl Flights {
     /// Whether another call of its lane is in flight at the same time, among those around an entry.
     pub(crate) fn overlaps(&self, id: EntryId, flight: &Flight) -> bool {
         let reaches = |from: Spot, until: Option<Spot>| until.is_none_or(|until| from <= until);
-        self.around(id).any(|other| {
+        self.in_page_of(id).any(|other| {
             other.call != flight.call
                 && reaches(other.from, flight.until)
                 && reaches(flight.from, other.until)
@@ -141,9 +146,9 @@ impl Flights {
 
     /// Flights that overlap an entry. Its own calls that are not among them have the first column,
     /// which is free there, and end with their own rows.
-    pub(crate) fn beside(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
+    pub(crate) fn overlapping(&self, id: EntryId) -> impl Iterator<Item = &Flight> {
         let place = self.lanes.place_of(id).map_or(0, |(_, place)| place);
-        self.around(id).filter(move |flight| {
+        self.in_page_of(id).filter(move |flight| {
             flight.from.0 <= place && flight.until.is_none_or(|(until, _)| place <= until)
         })
     }

@@ -13,7 +13,7 @@ use crate::model::entry::sender::SenderKind;
 use crate::model::entry::{Entry, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{Carrier, End, Update, Work};
+use crate::model::tool::work::{Carrier, Update, Work, WorkEnd};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::Transcript;
 
@@ -104,7 +104,7 @@ impl<'a> Lifecycle<'a> {
         let is_reported = (result.work.as_ref()).is_none_or(|work| work.is_reported());
         let is_past = |at: Timestamp| {
             is_answered_after(transcript, id, at)
-                || is_queued && said_since(transcript, id, at).is_some()
+                || is_queued && message_since(transcript, id, at).is_some()
         };
         let went_on = |end: Completed<'_>| is_over || end.at.is_some_and(is_past);
         life.is_undelivered =
@@ -113,13 +113,13 @@ impl<'a> Lifecycle<'a> {
     }
 
     /// The entry in its lane after its end that should have delivered the notice.
-    pub(crate) fn left_out_by(&self, transcript: &Transcript, id: EntryId) -> Option<EntryId> {
-        let entry = said_since(transcript, id, self.completed?.at?)?;
+    pub(crate) fn undelivered_by(&self, transcript: &Transcript, id: EntryId) -> Option<EntryId> {
+        let entry = message_since(transcript, id, self.completed?.at?)?;
         transcript.find(&entry.key)
     }
 
     /// The first answer in the call's lane after the model was told, and its timestamp.
-    pub(crate) fn seen(
+    pub(crate) fn first_answer(
         &self,
         transcript: &Transcript,
         id: EntryId,
@@ -138,19 +138,19 @@ impl<'a> Lifecycle<'a> {
 
 /// The end of background work according to an entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Report<'a> {
+pub(crate) struct EndReport<'a> {
     /// The call that began the work.
     pub(crate) call: &'a ToolCall,
-    pub(crate) end: End,
+    pub(crate) end: WorkEnd,
     /// The duration in ms.
     pub(crate) ran: Option<u64>,
     /// The role of the entry among all that report this end.
-    pub(crate) part: Part,
+    pub(crate) part: EndRole,
 }
 
 /// The role of a record among all that report one end of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum EndRole {
     /// It told the model; with the delay after the end in ms.
     First(Option<u64>),
     /// It told the model once more.
@@ -168,7 +168,7 @@ pub(crate) fn reports<'a>(
     transcript: &'a Transcript,
     entry: &'a Entry,
     is_over: bool,
-) -> Vec<Report<'a>> {
+) -> Vec<EndReport<'a>> {
     let mut all = Vec::new();
     for (id, call) in transcript.reported_by(&entry.key) {
         let Some(caller) = transcript.get(id) else {
@@ -176,10 +176,10 @@ pub(crate) fn reports<'a>(
         };
         let endings = call.state.work().map(Work::endings).unwrap_or_default();
         for (number, ending) in endings.iter().enumerate() {
-            let Some((update, (end, _))) = ending.by(&entry.key).zip(ending.first()) else {
+            let Some((update, (end, _))) = ending.of_record(&entry.key).zip(ending.first()) else {
                 continue;
             };
-            let is_foremost = ending.foremost() == Some(update);
+            let is_foremost = ending.representative() == Some(update);
             let is_missed = || {
                 let is_last = number + 1 == endings.len();
                 !is_last
@@ -188,16 +188,16 @@ pub(crate) fn reports<'a>(
             let late = || end.at.zip(update.at).filter(|(end, at)| end < at);
             let part = match update.carrier {
                 Carrier::Delivered | Carrier::Notice | Carrier::Poll if is_foremost => {
-                    Part::First(late().map(|(end, at)| at.since(end)))
+                    EndRole::First(late().map(|(end, at)| at.since(end)))
                 }
-                Carrier::Notice | Carrier::Poll => Part::Again,
-                Carrier::Queue | Carrier::Record if is_foremost && is_missed() => Part::Missed,
-                Carrier::Queue => Part::Queued,
-                Carrier::Delivered | Carrier::Record => Part::Noted,
+                Carrier::Notice | Carrier::Poll => EndRole::Again,
+                Carrier::Queue | Carrier::Record if is_foremost && is_missed() => EndRole::Missed,
+                Carrier::Queue => EndRole::Queued,
+                Carrier::Delivered | Carrier::Record => EndRole::Noted,
             };
-            let began = call.started.or(caller.said(call));
+            let began = call.started.or(caller.call_time(call));
             let ran = began.zip(end.at).filter(|(began, end)| began <= end);
-            all.push(Report {
+            all.push(EndReport {
                 call,
                 end,
                 ran: ran.map(|(began, end)| end.since(began)),
@@ -221,7 +221,7 @@ fn is_answered_after(transcript: &Transcript, id: EntryId, time: Timestamp) -> b
 
 /// The first unanswered prompt or notice in a call's lane after a time. A notice that was queued by
 /// then should have been delivered with it.
-fn said_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&Entry> {
+fn message_since(transcript: &Transcript, id: EntryId, time: Timestamp) -> Option<&Entry> {
     let since = transcript.lane_backwards(transcript.lane_at(id)).take(FAR);
     let mut since = since.take_while(|entry| entry.at.is_none_or(|at| at > time));
     let is_notice = |entry: &Entry| {
@@ -243,7 +243,7 @@ fn answer_after(
     time: Timestamp,
 ) -> Option<(EntryId, Timestamp)> {
     let mut behind = transcript
-        .behind_in_lane(id, FAR)
+        .following_in_lane(id, FAR)
         .filter(|(_, entry)| entry.role == Role::Assistant);
     behind.find_map(|(id, entry)| Some((id, entry.at.filter(|at| *at >= time)?)))
 }
@@ -251,7 +251,7 @@ fn answer_after(
 /// The positions in the lifecycle of a call with background work: the call, the first record of its
 /// end, the record that told the model, and the first answer after it. The result of a poll is at
 /// the polling call.
-pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
+pub(crate) fn positions(transcript: &Transcript, call: Place) -> Vec<Place> {
     let Some(entry) = transcript.get(call.entry) else {
         return Vec::new();
     };
@@ -269,9 +269,9 @@ pub(crate) fn stations(transcript: &Transcript, call: Place) -> Vec<Place> {
     let records = records
         .into_iter()
         .flatten()
-        .filter_map(|key| holder(transcript, call.entry, key));
+        .filter_map(|key| position_of_key(transcript, call.entry, key));
     let seen = life
-        .seen(transcript, call.entry)
+        .first_answer(transcript, call.entry)
         .map(|(entry, _)| Place { entry, block: 0 });
     let mut all = vec![call];
     for place in records.chain(seen) {
@@ -324,7 +324,7 @@ pub(crate) fn subjects(transcript: &Transcript, item: Place) -> Vec<Place> {
 }
 
 /// The position of a key: that of an entry, of a call's id or of its result.
-fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
+fn position_of_key(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
     if let Some(entry) = transcript.find(key) {
         return Some(Place { entry, block: 0 });
     }
@@ -332,7 +332,7 @@ fn holder(transcript: &Transcript, from: EntryId, key: &Key) -> Option<Place> {
         call.key == *key || call.state.result().is_some_and(|own| own.key == *key)
     };
     transcript
-        .behind_in_lane(from, FAR)
+        .following_in_lane(from, FAR)
         .find_map(|(id, entry)| {
             let block = entry
                 .blocks

@@ -27,7 +27,7 @@ impl Calls {
     pub(crate) fn tools_among(&self, places: impl Iterator<Item = Place>) -> Tools {
         let mut tools = Tools::default();
         for place in places {
-            self.known(place)
+            self.find(place)
                 .into_iter()
                 .for_each(|(_, known)| tools.add(place, known));
         }

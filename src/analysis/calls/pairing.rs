@@ -44,7 +44,7 @@ pub struct PairingCounts {
 /// Counts all lanes and branches. `is_over`: the session gets no more records.
 pub fn count(transcript: &Transcript, is_over: bool) -> PairingCounts {
     let mut pairing = Pairing::of(transcript, is_over);
-    let mut passing = transcript.passing();
+    let mut passing = transcript.cursor();
     for id in transcript.order() {
         passing
             .get(*id)
@@ -231,7 +231,7 @@ mod tests {
         fill(&mut batch);
         let mut transcript = Transcript::new();
         transcript.apply(batch);
-        transcript.settle();
+        transcript.update_derived();
         let counts = count(&transcript, true);
         let open = TurnFacts::of(transcript.entries()).open;
         assert_eq!(

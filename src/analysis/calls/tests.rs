@@ -59,7 +59,7 @@ impl Fixture {
         let mut batch = Batch::default();
         fill(&mut batch);
         let touched = self.transcript.apply(batch);
-        self.calls.note(&self.transcript, &touched);
+        self.calls.invalidate(&self.transcript, &touched);
         assert!(self.calls.follow(&self.transcript, usize::MAX));
         self
     }

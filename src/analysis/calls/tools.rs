@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::durations::Durations;
-use super::{Known, Place};
+use super::{CallFacts, Place};
 use crate::model::text::Name;
 use crate::model::tool::ToolState;
 
@@ -115,7 +115,7 @@ impl Tools {
     }
 
     /// Adds a call; takes effect with [`Tools::sort`].
-    pub(super) fn add(&mut self, place: Place, known: &Known) {
+    pub(super) fn add(&mut self, place: Place, known: &CallFacts) {
         let tool = self.by_name.entry(known.name.clone()).or_default();
         tool.calls.push(place);
         tool.bytes = tool.bytes.saturating_add(known.bytes);

@@ -34,7 +34,7 @@ fn transcript_of(records: &[(&str, &str, &str)]) -> Transcript {
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 

@@ -27,7 +27,7 @@ const LONG_MS: u64 = 60 * 60 * 1000;
 
 /// The cache usage of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
+pub struct CacheUse {
     pub(crate) model: Option<Name>,
     pub(crate) at: Option<Timestamp>,
     /// All tokens of the prompt.
@@ -40,7 +40,7 @@ pub struct Asked {
     pub(crate) write_1h: u64,
 }
 
-impl Asked {
+impl CacheUse {
     /// Of a request, with what it wrote to the cache for an hour.
     pub(crate) fn of(
         seen: &Step,
@@ -63,7 +63,7 @@ impl Asked {
 /// The state of a lane's cache.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cache {
-    last: Option<Asked>,
+    last: Option<CacheUse>,
     /// Most tokens known to belong to the system prompt and the tools: what the first request read
     /// (others had written it), or what was left when all else was missed.
     fixed: u64,
@@ -107,7 +107,7 @@ pub(crate) enum Cause {
         /// Time since the last request.
         ms: u64,
         /// Lifetime of the cache.
-        lives: u64,
+        lifetime: u64,
     },
     /// The session was closed and opened again, which sends the history in another form.
     Resumed,
@@ -133,11 +133,11 @@ pub(crate) enum Cause {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CacheBreak {
     /// Tokens that the request before had left in the cache.
-    pub(crate) held: u64,
+    pub(crate) cached: u64,
     /// Tokens of them that were read.
     pub(crate) read: u64,
     /// Most tokens of this prompt that were paid for again.
-    pub(crate) again: u64,
+    pub(crate) repaid: u64,
     pub(crate) cause: Cause,
     /// Whether it happened within a turn.
     pub(crate) is_inside: bool,
@@ -153,7 +153,10 @@ impl Cause {
             Self::Compaction => "compacted: another history is before the model".to_owned(),
             Self::Model => "another model, which has a cache of its own".to_owned(),
             Self::Rewind => "the session went on from an earlier place".to_owned(),
-            Self::Idle { ms, lives } => {
+            Self::Idle {
+                ms,
+                lifetime: lives,
+            } => {
                 let (idle, lives) = (figures::duration(ms), figures::duration(lives));
                 format!("idle for {idle}, longer than the {lives} that its cache was sure to live")
             }
@@ -184,7 +187,7 @@ impl Cause {
 
 impl Cache {
     /// Judges the next request of the lane.
-    pub(crate) fn ask(&mut self, now: Asked, between: &Between) -> Option<CacheBreak> {
+    pub(crate) fn add_request(&mut self, now: CacheUse, between: &Between) -> Option<CacheBreak> {
         let found = self
             .last
             .as_ref()
@@ -192,7 +195,7 @@ impl Cache {
         let is_beginning = self.last.is_none()
             || found
                 .as_ref()
-                .is_some_and(|found| found.read <= found.held / 2);
+                .is_some_and(|found| found.read <= found.cached / 2);
         if is_beginning {
             self.fixed = self.fixed.max(now.read);
         }
@@ -208,7 +211,7 @@ impl Cache {
     /// Tokens that the request before left in the cache. Where writes are reported, tokens that
     /// were neither read nor written stood behind the last cache mark and cannot be read; else the
     /// whole prompt can.
-    fn held(&self, last: &Asked) -> u64 {
+    fn cached(&self, last: &CacheUse) -> u64 {
         if self.reports_writes {
             last.read.saturating_add(last.write)
         } else if self.is_used {
@@ -218,8 +221,8 @@ impl Cache {
         }
     }
 
-    fn judge(&self, last: &Asked, now: &Asked, between: &Between) -> Option<CacheBreak> {
-        let held = self.held(last);
+    fn judge(&self, last: &CacheUse, now: &CacheUse, between: &Between) -> Option<CacheBreak> {
+        let held = self.cached(last);
         let least = if self.reports_writes {
             LEAST_REPORTED
         } else {
@@ -233,9 +236,9 @@ impl Cache {
             return None;
         }
         Some(CacheBreak {
-            held,
+            cached: held,
             read: now.read,
-            again,
+            repaid: again,
             cause: self.cause(last, now, between, held),
             is_inside: !between.turn,
             usd: price(now, again),
@@ -243,8 +246,8 @@ impl Cache {
         })
     }
 
-    fn cause(&self, last: &Asked, now: &Asked, between: &Between, held: u64) -> Cause {
-        let name = |asked: &Asked| asked.model.as_ref().map(|name| models::canonical(name));
+    fn cause(&self, last: &CacheUse, now: &CacheUse, between: &Between, held: u64) -> Cause {
+        let name = |asked: &CacheUse| asked.model.as_ref().map(|name| models::canonical(name));
         let lives = if self.is_long { LONG_MS } else { SHORT_MS };
         let idle = last.at.zip(now.at).map_or(0, |(last, now)| now.since(last));
         // An expired cache is not read at all, except for what other sessions keep alive.
@@ -260,7 +263,10 @@ impl Cache {
         } else if between.rewind {
             Cause::Rewind
         } else if idle > lives && is_gone {
-            Cause::Idle { ms: idle, lives }
+            Cause::Idle {
+                ms: idle,
+                lifetime: lives,
+            }
         } else if between.instructions.is_some() {
             Cause::Instructions { is_recorded: true }
         } else if between.resumed.is_some() {
@@ -283,7 +289,7 @@ impl Cache {
 }
 
 /// What tokens cost beyond reading them, in USD.
-fn price(now: &Asked, tokens: u64) -> Option<f64> {
+fn price(now: &CacheUse, tokens: u64) -> Option<f64> {
     let [input, _, read, short, long] = prices::of_model(now.model.as_ref()?)?.rates_of(now.prompt);
     let paid = if now.write == 0 {
         input

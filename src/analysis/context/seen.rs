@@ -22,7 +22,7 @@ const FAR: usize = 1_000;
 
 /// The compaction whose summary this answer writes: agents that request summaries within the
 /// session record the compaction before the request.
-fn asked_by<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
+fn requesting_compaction<'a>(transcript: &'a Transcript, entry: &Entry) -> Option<&'a Entry> {
     let asked = transcript.get(transcript.find(entry.parent.as_ref()?)?)?;
     let says = || asked.has(|kind| matches!(kind, BlockKind::Text(_)));
     (asked.lane == entry.lane && asked.is_compaction() && !says()).then_some(asked)
@@ -61,12 +61,12 @@ impl Cuts {
 /// The path from the beginning of the session to an entry: how far it follows the active path, and
 /// each branch on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Path {
+pub(crate) struct BranchPath {
     active: Option<usize>,
     left: BTreeMap<usize, usize>,
 }
 
-impl Path {
+impl BranchPath {
     /// The path to an entry, inclusive.
     pub(crate) fn to(transcript: &Transcript, id: EntryId) -> Self {
         let branches = transcript.branches();
@@ -86,8 +86,7 @@ impl Path {
         path
     }
 
-    /// Whether an entry of the lane is on the path.
-    pub(crate) fn holds(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
+    pub(crate) fn contains(&self, transcript: &Transcript, id: EntryId, place: usize) -> bool {
         let branches = transcript.branches();
         let limit = match branches.of(id).filter(|_| branches.abandoned.contains(&id)) {
             Some(branch) => self.left.get(&branch.number).copied(),
@@ -115,7 +114,7 @@ pub(crate) struct Sight {
     at: usize,
     /// Whether the entry itself was part of the prompt; an answer was not.
     is_own: bool,
-    path: Path,
+    path: BranchPath,
     /// The last compaction that had taken effect.
     pub(crate) cut: Option<Cut>,
 }
@@ -126,15 +125,15 @@ impl Sight {
     pub(crate) fn at(transcript: &Transcript, cuts: &Cuts, id: EntryId) -> Option<Self> {
         let at = transcript.place_of(id)?;
         let entry = transcript.get(id)?;
-        let path = Path::to(transcript, id);
+        let path = BranchPath::to(transcript, id);
         let is_own = entry.role != Role::Assistant;
-        let writes_summary_of = asked_by(transcript, entry).map(|asked| &asked.key);
+        let writes_summary_of = requesting_compaction(transcript, entry).map(|asked| &asked.key);
         let end = at + usize::from(is_own);
         let cut = cuts.before(entry.lane.as_ref(), end).find(|(place, id)| {
             let key = transcript.get(*id).map(|cut| &cut.key);
-            path.holds(transcript, *id, *place) && key != writes_summary_of
+            path.contains(transcript, *id, *place) && key != writes_summary_of
         });
-        let kept = |id, place| kept(transcript, &transcript.get(id)?.key, place);
+        let kept = |id, place| kept_from(transcript, &transcript.get(id)?.key, place);
         let cut = cut.map(|(place, id)| Cut {
             id,
             place,
@@ -164,7 +163,7 @@ impl Sight {
         !is_left
             && !entry.marks.copy
             && !entry.marks.unsent
-            && self.path.holds(transcript, id, place)
+            && self.path.contains(transcript, id, place)
     }
 
     /// Whether an entry before this one in its lane was not seen any more, or never. Copies do not
@@ -202,8 +201,8 @@ impl Sight {
 
 /// Position from which on a compaction kept earlier entries, as recorded. The first kept record may
 /// be a result, which is kept together with the answer that holds its call.
-pub(crate) fn kept(transcript: &Transcript, compaction: &Key, place: usize) -> Option<usize> {
-    let mut key = transcript.print_of(transcript.kept_by(compaction)?);
+pub(crate) fn kept_from(transcript: &Transcript, compaction: &Key, place: usize) -> Option<usize> {
+    let mut key = transcript.print_of(transcript.first_kept(compaction)?);
     for _ in 0..FAR {
         if let Some(id) = transcript.find_print(key) {
             return transcript.place_of(id).filter(|kept| *kept < place);

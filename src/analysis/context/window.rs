@@ -24,9 +24,9 @@ pub mod weigh;
 
 use super::cache_breaks::CacheBreak;
 use super::seen::Cuts;
-use fact::Shown;
-use sweep::{Session, sweep};
-use weigh::{Class, Sizes};
+use fact::EntryFact;
+use sweep::{WindowSweep, sweep};
+use weigh::{ContextClass, Sizes};
 
 /// A request of a lane, or a compaction between two requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ pub(crate) struct Grown {
     pub(crate) entry: EntryId,
     /// Index of the block in it.
     pub(crate) block: usize,
-    pub(crate) class: Class,
+    pub(crate) class: ContextClass,
     pub(crate) bytes: u64,
 }
 
@@ -118,7 +118,7 @@ impl ContextRow {
 
 /// Sums over the requests of a lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sums {
+pub struct RequestSums {
     pub(crate) requests: usize,
     /// Prompt tokens of all requests that report the cache.
     pub(crate) prompts: u64,
@@ -148,33 +148,38 @@ pub struct Windows {
     pub(crate) cuts: Cuts,
     /// Lanes in the order of their first entries; `None` is the main lane.
     lanes: Vec<Option<Name>>,
-    tracks: HashMap<Option<Name>, Track>,
+    tracks: HashMap<Option<Name>, LaneRequests>,
     /// Whether there are compactions whose summary is requested within the session.
     asks_for_summaries: bool,
 }
 
 /// The requests of a lane.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Track {
+struct LaneRequests {
     rows: Vec<ContextRow>,
     /// Position of the entry of each row.
     places: Vec<usize>,
-    sums: Sums,
+    sums: RequestSums,
     /// Growth of its prompts, in bytes and tokens.
     growth: (u64, u64),
 }
 
 impl Derived for Windows {
-    type Row = Shown;
+    type Row = EntryFact;
     type Reads = ();
 
-    fn rows(transcript: &Transcript, id: EntryId, _before: &[Shown], out: &mut Out<'_, Shown>) {
-        if let Some(shown) = Shown::of(transcript, id) {
+    fn rows(
+        transcript: &Transcript,
+        id: EntryId,
+        _before: &[EntryFact],
+        out: &mut Out<'_, EntryFact>,
+    ) {
+        if let Some(shown) = EntryFact::of(transcript, id) {
             out.push(shown);
         }
     }
 
-    fn of(transcript: &Transcript, facts: &Facts<Shown>, _reads: &()) -> Self {
+    fn of(transcript: &Transcript, facts: &Facts<EntryFact>, _reads: &()) -> Self {
         let mut windows = Self::default();
         let mut asks_for_summaries = false;
         let mut ids: HashMap<Option<&Name>, Vec<EntryId>> = HashMap::new();
@@ -190,7 +195,7 @@ impl Derived for Windows {
                 asks_for_summaries |= !shown.says;
             }
         }
-        let mut session = Session {
+        let mut session = WindowSweep {
             transcript,
             facts,
             asks_for_summaries,
@@ -223,7 +228,7 @@ impl Windows {
             .unwrap_or_default()
     }
 
-    pub(crate) fn sums(&self, lane: Option<&Name>) -> Sums {
+    pub(crate) fn sums(&self, lane: Option<&Name>) -> RequestSums {
         self.track(lane).map(|track| track.sums).unwrap_or_default()
     }
 
@@ -250,7 +255,7 @@ impl Windows {
         (row < track.rows.len()).then_some((lane, row))
     }
 
-    fn track(&self, lane: Option<&Name>) -> Option<&Track> {
+    fn track(&self, lane: Option<&Name>) -> Option<&LaneRequests> {
         self.tracks.get(&lane.cloned())
     }
 }

@@ -16,7 +16,7 @@ const PAGE: usize = 128;
 /// Rows by entry id.
 #[derive(Clone, Debug)]
 pub struct Facts<R> {
-    pages: Vec<Arc<Page<R>>>,
+    pages: Vec<Arc<FactsPage<R>>>,
     /// Number of entries added.
     len: usize,
     names: Arc<Names>,
@@ -24,7 +24,7 @@ pub struct Facts<R> {
 
 /// The rows of the entries of a page.
 #[derive(Clone, Debug)]
-struct Page<R> {
+struct FactsPage<R> {
     rows: Vec<R>,
     /// End index of the rows of each entry.
     ends: Vec<u32>,
@@ -105,7 +105,7 @@ impl Names {
     }
 }
 
-impl<R> Page<R> {
+impl<R> FactsPage<R> {
     fn rows(&self, at: usize) -> &[R] {
         let end = |at: usize| self.ends.get(at).map_or(0, |end| *end as usize);
         self.rows
@@ -133,7 +133,7 @@ impl<R: Clone + PartialEq> Facts<R> {
             if let Some(page) = self.pages.last_mut().map(Arc::make_mut) {
                 page.rows.shrink_to_fit();
             }
-            self.pages.push(Arc::new(Page {
+            self.pages.push(Arc::new(FactsPage {
                 rows: Vec::new(),
                 ends: Vec::with_capacity(PAGE),
             }));

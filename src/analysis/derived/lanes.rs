@@ -7,14 +7,14 @@ use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Lanes {
+pub(crate) struct LaneEntries {
     /// In the order of their first entries.
     list: Vec<Vec<EntryId>>,
     /// Lane number by entry id, if there are several lanes.
     numbers: Vec<u32>,
 }
 
-impl Lanes {
+impl LaneEntries {
     /// Distributes entries, which are in the order of the session.
     pub(crate) fn of(transcript: &Transcript, ids: impl Iterator<Item = EntryId>) -> Self {
         let mut lanes = Self::default();
@@ -60,7 +60,7 @@ impl Lanes {
     }
 
     /// The following entries of the same lane.
-    pub(crate) fn behind(&self, id: EntryId) -> &[EntryId] {
+    pub(crate) fn following(&self, id: EntryId) -> &[EntryId] {
         let found = self.place_of(id);
         found
             .and_then(|(number, place)| self.list.get(number)?.get(place + 1..))

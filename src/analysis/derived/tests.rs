@@ -1,7 +1,7 @@
 //! When facts are extracted, and when a value is computed.
 
 use super::{Derived, Facts, Generation, Memo, Out};
-use crate::model::edit::{Batch, Edit, Mode};
+use crate::model::edit::{Batch, BatchMode, Edit};
 use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -25,7 +25,7 @@ impl Derived for Texts {
         let before = before.first().cloned().unwrap_or_default();
         let block = transcript.get(id).and_then(|entry| entry.blocks.first());
         let text = match block.map(|block| &block.kind) {
-            Some(BlockKind::Text(body)) if !body.is_away() => body.stub.to_string(),
+            Some(BlockKind::Text(body)) if !body.is_on_disk() => body.stub.to_string(),
             Some(_) => before.text,
             None => String::new(),
         };
@@ -68,16 +68,16 @@ struct Fixture {
 }
 
 impl Fixture {
-    fn apply(&mut self, mode: Mode, fill: impl FnOnce(&mut Batch)) {
+    fn apply(&mut self, mode: BatchMode, fill: impl FnOnce(&mut Batch)) {
         let mut batch = Batch::default();
         batch.mode = mode;
         fill(&mut batch);
         let touched = self.transcript.apply(batch);
-        self.texts.note(&self.transcript, &touched);
+        self.texts.invalidate(&self.transcript, &touched);
     }
 
     fn say(&mut self, key: &str, text: &str) {
-        self.apply(Mode::Append, |out| say(out, key, text));
+        self.apply(BatchMode::Append, |out| say(out, key, text));
     }
 
     fn times(&self) -> Vec<usize> {
@@ -128,7 +128,9 @@ fn an_entry_that_changes_is_read_again_and_one_that_goes_leaves_no_trace() {
     }
     fixture.texts.follow(&fixture.transcript, 9);
     fixture.say("b", "more");
-    fixture.apply(Mode::Append, |out| out.push(Edit::Retire(Text::from("a"))));
+    fixture.apply(BatchMode::Append, |out| {
+        out.push(Edit::Retire(Text::from("a")));
+    });
     assert_eq!(fixture.times(), [1, 2, 1]);
     assert_eq!(
         fixture.texts.0,
@@ -157,7 +159,9 @@ fn a_value_follows_the_one_that_it_reads() {
     count.follow_with(&fixture.transcript, &fixture.texts, 9);
     assert_eq!((*count).clone(), Count(1));
     // Without a notification that the session has changed.
-    fixture.apply(Mode::Append, |out| out.push(Edit::Retire(Text::from("a"))));
+    fixture.apply(BatchMode::Append, |out| {
+        out.push(Edit::Retire(Text::from("a")));
+    });
     fixture.texts.follow(&fixture.transcript, 9);
     count.follow_with(&fixture.transcript, &fixture.texts, 9);
     assert_eq!((*count).clone(), Count(0));

@@ -38,7 +38,7 @@ pub struct Unsure {
 
 /// A verdict, or what must be read for it.
 #[derive(Clone, Debug)]
-pub enum Verdict {
+pub enum Judgement {
     /// Whether the block is shown.
     Known(bool),
     /// The verdict depends on its text.
@@ -63,14 +63,14 @@ impl Judge {
         entry: &Entry,
         (place, block): (usize, &Block),
         reads_memory: bool,
-    ) -> Verdict {
+    ) -> Judgement {
         let mut truths: Vec<Option<bool>> = self
             .tests
             .iter()
             .map(|test| fact(test, transcript, entry, block))
             .collect();
         if let Some(known) = self.truth(&truths) {
-            return Verdict::Known(known);
+            return Judgement::Known(known);
         }
         let text = texts::of_block(entry, block, place);
         if reads_memory {
@@ -78,10 +78,10 @@ impl Judge {
                 *truth = texts::has_match(pattern, &text, None);
             }
             if let Some(known) = self.truth(&truths) {
-                return Verdict::Known(known);
+                return Judgement::Known(known);
             }
         }
-        Verdict::Unsure(Box::new(Unsure { truths, text }))
+        Judgement::Unsure(Box::new(Unsure { truths, text }))
     }
 
     /// Whether an alarm holds now. `states` evaluates facts of the session; without a block, facts
@@ -152,7 +152,7 @@ impl When {
         match self {
             Self::Ago(ms) => last.map(|last| Timestamp(last.0.saturating_sub_unsigned(ms))),
             Self::Clock(clock) => last?.at(clock),
-            Self::Day(day) => last?.day_named(day),
+            Self::Day(day) => last?.start_of(day),
             Self::Timestamp(timestamp) => Some(timestamp),
         }
     }
@@ -177,7 +177,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         Term::Error => entry.has_failed(&block.kind),
         Term::Tool(name) => block.call().is_some_and(|call| is_tool(call, name)),
         Term::Done(what) => block.call().is_some_and(|call| {
-            call.state.has_ended() && (is_tool(call, what) || is_called(call, what))
+            call.state.has_ended() && (is_tool(call, what) || call_has_id(call, what))
         }),
         Term::Cost(compare, bound) => {
             let usd = usage.and_then(|usage| cost::of_request(usage, entry.model.as_ref()).usd);
@@ -189,13 +189,13 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
         Term::Took(compare, bound) => {
             let took = block
                 .call()
-                .and_then(|call| call.took(entry.said(call)))
+                .and_then(|call| call.duration(entry.call_time(call)))
                 .map(|took| took.ms);
             took.is_some_and(|ms| compare.holds(ms, *bound))
         }
         // The message to a sub-agent is a task, written by another agent.
         Term::Role(Speaker::User) => {
-            entry.role == Role::User && transcript.is_spoken_to(entry.lane.as_ref())
+            entry.role == Role::User && transcript.is_main_lane(entry.lane.as_ref())
         }
         Term::Role(Speaker::Bot) => entry.role == Role::Assistant,
         Term::Role(Speaker::Sys) => entry.role == Role::System,
@@ -218,7 +218,7 @@ fn holds(term: &Term, transcript: &Transcript, entry: &Entry, block: &Block) -> 
             .iter()
             .any(|id| id.starts_with(wanted.as_str())),
         Term::File(wanted) => block.call().is_some_and(|call| {
-            let is_of_file = call.names_a_file() || call.kind == ToolKind::Search;
+            let is_of_file = call.is_on_file() || call.kind == ToolKind::Search;
             is_of_file && is_on_file(call, wanted, transcript, entry)
         }),
         Term::Model(wanted) => entry
@@ -270,9 +270,9 @@ fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &En
     let is_it = |path: &str| {
         roots
             .iter()
-            .any(|root| is_like(path::below(path, *root), wanted))
+            .any(|root| is_like(path::relative_to(path, *root), wanted))
     };
-    if call.names_a_file() {
+    if call.is_on_file() {
         return path::listed(&call.headline).any(is_it);
     }
     let headline = &call.headline;
@@ -283,7 +283,7 @@ fn is_on_file(call: &ToolCall, wanted: &str, transcript: &Transcript, entry: &En
 }
 
 /// Whether a call, or its background work, has this id.
-pub(crate) fn is_called(call: &ToolCall, id: &str) -> bool {
+pub(crate) fn call_has_id(call: &ToolCall, id: &str) -> bool {
     call.key.as_str() == id
         || call
             .state

@@ -25,17 +25,17 @@ pub struct Mistake {
 
 /// Parses a filter on blocks.
 pub fn parse(typed: &str) -> Result<Expr, Mistake> {
-    read(typed, About::Blocks)
+    read(typed, Subject::Blocks)
 }
 
 /// Parses a filter on sessions.
 pub fn parse_for_sessions(typed: &str) -> Result<Expr, Mistake> {
-    read(typed, About::Sessions)
+    read(typed, Subject::Sessions)
 }
 
 /// Parses an alarm.
 pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
-    read(typed, About::Alarm)
+    read(typed, Subject::Alarm)
 }
 
 /// Parses a duration such as `90s` or `1m30s`, in ms; a number alone is in seconds.
@@ -45,7 +45,7 @@ pub(crate) fn duration(typed: &str) -> Option<u64> {
 
 /// What an expression is evaluated on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum Subject {
     /// Blocks of a session.
     Blocks,
     /// A live session and its new blocks.
@@ -54,9 +54,9 @@ pub(crate) enum About {
     Sessions,
 }
 
-fn read(typed: &str, about: About) -> Result<Expr, Mistake> {
-    let is_alarm = about == About::Alarm;
-    let mut reader = Reader {
+fn read(typed: &str, about: Subject) -> Result<Expr, Mistake> {
+    let is_alarm = about == Subject::Alarm;
+    let mut reader = ExpressionParser {
         chars: typed.chars().collect(),
         at: 0,
         depth: 0,
@@ -70,23 +70,22 @@ fn read(typed: &str, about: About) -> Result<Expr, Mistake> {
     }
 }
 
-struct Reader {
+struct ExpressionParser {
     chars: Vec<char>,
     at: usize,
     depth: usize,
     is_alarm: bool,
-    about: About,
+    about: Subject,
 }
 
-impl Reader {
+impl ExpressionParser {
     /// Whether facts of the session are allowed.
-    fn knows_states(&self) -> bool {
-        self.about != About::Blocks
+    fn allows_states(&self) -> bool {
+        self.about != Subject::Blocks
     }
 
-    /// Whether facts of blocks are allowed.
-    fn knows_blocks(&self) -> bool {
-        self.about != About::Sessions
+    fn allows_blocks(&self) -> bool {
+        self.about != Subject::Sessions
     }
 
     fn mistake(&self, what: impl Into<String>) -> Mistake {
@@ -96,16 +95,16 @@ impl Reader {
         }
     }
 
-    fn here(&self) -> Option<char> {
+    fn current(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }
 
     /// The next character that is not whitespace.
     fn peek(&mut self) -> Option<char> {
-        while self.here().is_some_and(char::is_whitespace) {
+        while self.current().is_some_and(char::is_whitespace) {
             self.at += 1;
         }
-        self.here()
+        self.current()
     }
 
     /// The bare word at the current offset.
@@ -154,7 +153,7 @@ impl Reader {
         let read = match self.peek() {
             Some('-') => {
                 self.at += 1;
-                if self.here().is_none_or(char::is_whitespace) {
+                if self.current().is_none_or(char::is_whitespace) {
                     return Err(self.mistake("what is to be left out must follow the -"));
                 }
                 self.one().map(|inner| Expr::Not(Box::new(inner)))
@@ -183,7 +182,7 @@ impl Reader {
             name @ "wrote" => (name, &["edit", "write"]),
             _ => return None,
         };
-        if !self.knows_blocks() {
+        if !self.allows_blocks() {
             return Some(Err(of_blocks(self.at, name)));
         }
         self.at += name.len();
@@ -215,7 +214,7 @@ impl Reader {
         let opened = self.at;
         self.at += 1;
         let mut text = String::new();
-        while let Some(c) = self.here() {
+        while let Some(c) = self.current() {
             self.at += 1;
             match c {
                 '"' if text.is_empty() => {
@@ -226,7 +225,7 @@ impl Reader {
                 }
                 '"' => return Ok(text),
                 '\\' => {
-                    text.extend(self.here());
+                    text.extend(self.current());
                     self.at += 1;
                 }
                 c => text.push(c),
@@ -274,22 +273,22 @@ impl Reader {
                 .map(|figure| ("running", figure))
         };
         let Some((name, _)) = word.split_once([':', '<', '>']).or_else(equals) else {
-            return self.bare(word);
+            return self.bare_word(word);
         };
         let start = self.at;
         self.at += name.chars().count();
-        match (name, self.here()) {
-            ("agent", Some(':')) if !self.knows_blocks() => self.value().map(Term::Agent),
-            ("project", Some(':')) if !self.knows_blocks() => self.value().map(Term::Project),
+        match (name, self.current()) {
+            ("agent", Some(':')) if !self.allows_blocks() => self.value().map(Term::Agent),
+            ("project", Some(':')) if !self.allows_blocks() => self.value().map(Term::Project),
             ("tok" | "dur" | "role" | "lane" | "session" | "file", Some('<' | '>' | ':'))
-                if !self.knows_blocks() =>
+                if !self.allows_blocks() =>
             {
                 Err(of_blocks(start, name))
             }
             ("cost" | "tok" | "dur", Some('<' | '>')) => self.figure(name),
             ("silent" | "ctx" | "same-call", Some('<' | '>'))
             | ("running", Some('<' | '>' | '='))
-                if self.knows_states() =>
+                if self.allows_states() =>
             {
                 self.figure(name)
             }
@@ -321,7 +320,7 @@ impl Reader {
     }
 
     /// Parses a word without a value: a fact, otherwise text.
-    fn bare(&mut self, word: String) -> Result<Term, Mistake> {
+    fn bare_word(&mut self, word: String) -> Result<Term, Mistake> {
         let state = STATES
             .iter()
             .find(|(name, _)| *name == word)
@@ -342,7 +341,7 @@ impl Reader {
                 };
                 return Err(self.mistake(format!("{name} needs a figure, as in {example}")));
             }
-            (_, Some(state)) if self.knows_states() => Term::State(state),
+            (_, Some(state)) if self.allows_states() => Term::State(state),
             (_, Some(_)) => return Err(of_session(self.at, &word)),
             _ => return self.text(word),
         };
@@ -364,7 +363,7 @@ impl Reader {
     /// Parses the value after the colon.
     fn value(&mut self) -> Result<String, Mistake> {
         self.at += 1;
-        if self.here() == Some('"') {
+        if self.current() == Some('"') {
             return self.quoted();
         }
         let word = self.word();
@@ -410,7 +409,7 @@ impl Reader {
         self.at += length;
         let typed = self.word();
         let term = match name {
-            "cost" if self.knows_states() => {
+            "cost" if self.allows_states() => {
                 usd(&typed).map(|usd| Term::State(State::Spent(compare, usd)))
             }
             "silent" => amount(&typed, TIMES).map(|ms| Term::State(State::Silent(compare, ms))),
@@ -504,12 +503,12 @@ pub(crate) fn time_words() -> Vec<&'static str> {
 }
 
 /// The words for the completion of an expression.
-pub(crate) fn words(about: About) -> Vec<&'static str> {
+pub(crate) fn words(about: Subject) -> Vec<&'static str> {
     let states = STATES.iter().map(|(name, _)| *name);
     match about {
-        About::Blocks => OF_BLOCKS.to_vec(),
-        About::Sessions => states.chain(OF_SESSIONS.iter().copied()).collect(),
-        About::Alarm => states.chain(OF_ALARMS.iter().copied()).collect(),
+        Subject::Blocks => OF_BLOCKS.to_vec(),
+        Subject::Sessions => states.chain(OF_SESSIONS.iter().copied()).collect(),
+        Subject::Alarm => states.chain(OF_ALARMS.iter().copied()).collect(),
     }
 }
 
@@ -566,7 +565,7 @@ fn is_misspelt(name: &str, word: &str) -> bool {
 }
 
 /// That no fact has a name, and the facts with similar names.
-fn unknown(name: &str, about: About) -> String {
+fn unknown(name: &str, about: Subject) -> String {
     format!("no fact is called {name}{}", near_words(name, words(about)))
 }
 

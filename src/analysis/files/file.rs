@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::flags;
-use super::uses::{Op, Row, Use};
+use super::uses::{Op, Use, UseFact};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
 /// A file and its uses.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct File {
+pub(crate) struct FileUses {
     /// In order of time.
     pub(crate) uses: Vec<Use>,
     /// Number of reads and searches.
@@ -28,12 +28,12 @@ pub(crate) struct File {
     pub(crate) is_listed: bool,
 }
 
-impl File {
+impl FileUses {
     /// A file from its uses in the order of the session, each with the rows of its changes.
-    pub(super) fn of(uses: Vec<(Use, &[Row])>) -> Self {
+    pub(super) fn of(uses: Vec<(Use, &[UseFact])>) -> Self {
         // A use without timestamp is sorted after the one before it in the session.
         let mut last = None;
-        let mut timed: Vec<(Option<Timestamp>, Use, &[Row])> = Vec::with_capacity(uses.len());
+        let mut timed: Vec<(Option<Timestamp>, Use, &[UseFact])> = Vec::with_capacity(uses.len());
         for (one, changes) in uses {
             last = one.at.or(last);
             timed.push((last, one, changes));

@@ -3,14 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::uses::{Flag, Op, Row, Use};
+use super::uses::{Flag, Op, Use, UseFact};
 use crate::analysis::calls::Place;
 use crate::model::text::Name;
 
 /// The state of the pass over the uses of a file; uses are identified by index.
-struct Known<'a> {
+struct FlagSweep<'a> {
     uses: &'a [Use],
-    changes: &'a [&'a [Row]],
+    changes: &'a [&'a [UseFact]],
     /// The last use by which a lane saw the whole file.
     seen: HashMap<Option<&'a Name>, usize>,
     /// The last successful change, the last one of a lane other than that, and the last one by a
@@ -25,8 +25,8 @@ struct Known<'a> {
 }
 
 /// Flags the uses of a file, which are in order of time, each with the rows of its changes.
-pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
-    let mut known = Known {
+pub(super) fn judge(uses: &mut [Use], changes: &[&[UseFact]]) {
+    let mut known = FlagSweep {
         uses,
         changes,
         seen: HashMap::new(),
@@ -54,7 +54,7 @@ pub(super) fn judge(uses: &mut [Use], changes: &[&[Row]]) {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> FlagSweep<'a> {
     fn flag_of(&mut self, number: usize) -> Option<Flag> {
         let uses: &'a [Use] = self.uses;
         let one = uses.get(number).filter(|one| one.outcome.is_good())?;
@@ -117,17 +117,18 @@ impl<'a> Known<'a> {
         let mut undone = None;
         for row in *self.changes.get(number)? {
             match row {
-                Row::Replaces(old, new) if old != new => match self.edits.remove(&(*new, *old)) {
+                UseFact::Replaces(old, new) if old != new => match self.edits.remove(&(*new, *old))
+                {
                     Some(at) => undone = Some(at),
                     None => drop(self.edits.insert((*old, *new), number)),
                 },
-                Row::Writes(content) => {
+                UseFact::Writes(content) => {
                     let before = self.contents.insert(*content, number);
                     undone = self
                         .last
                         .filter(|last| before.is_some_and(|before| before < *last));
                 }
-                Row::Replaces(..) | Row::Use(_) => {}
+                UseFact::Replaces(..) | UseFact::Use(_) => {}
             }
         }
         Some(Flag::Undone {

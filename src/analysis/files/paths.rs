@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::Op;
 use crate::analysis::shell::simple_commands;
 use crate::model::body::Tree;
-use crate::model::path::{below, listed};
+use crate::model::path::{listed, relative_to};
 use crate::model::text::prefix;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
@@ -23,17 +23,17 @@ const WRITERS: [&str; 3] = ["mv", "cp", "install"];
 /// Normalizes a path, relative to the working directory if it is inside.
 pub(crate) fn normal(path: &str, cwd: Option<&str>) -> String {
     let clean = without_detours(path);
-    below(&clean, cwd).to_owned()
+    relative_to(&clean, cwd).to_owned()
 }
 
 /// A path relative to the root of the transcript. `folder` is the session's own root, if that is
 /// another one.
-pub(super) fn seen_from<'p>(
+pub(super) fn path_from_root<'p>(
     path: &'p str,
     folder: Option<&str>,
     root: Option<&str>,
 ) -> Cow<'p, str> {
-    let path = below(path, root);
+    let path = relative_to(path, root);
     match folder.filter(|_| is_relative(path)) {
         Some(folder) => normal(&format!("{folder}/{path}"), root).into(),
         None => path.into(),
@@ -202,7 +202,7 @@ fn entered(from: &str, to: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{in_shell, is_file, normal, seen_from, used_by};
+    use super::{in_shell, is_file, normal, path_from_root, used_by};
     use crate::model::edit::Batch;
     use crate::model::samples;
     use crate::model::tool::ToolKind;
@@ -237,7 +237,7 @@ mod tests {
     fn commands_say_which_files_they_name() {
         let used_in = |command: &str| -> Vec<String> {
             let used = in_shell(command).into_iter();
-            used.map(|(path, op, _)| format!("{op:?} {}", seen_from(&path, None, Some("/b"))))
+            used.map(|(path, op, _)| format!("{op:?} {}", path_from_root(&path, None, Some("/b"))))
                 .collect()
         };
         assert_eq!(used_in("cat src/a.rs | grep x"), ["Read src/a.rs"]);

@@ -146,7 +146,7 @@ fn change_of(call: &ToolCall, path: &str, op: Op) -> Step {
             recorded,
         };
     }
-    let lines = change::asked(call).unwrap_or_default();
+    let lines = change::requested(call).unwrap_or_default();
     let own = change::of_file(&lines, path);
     let head = own.first().filter(|line| line.sign == LineSign::File);
     if head.is_some_and(|head| head.text().ends_with(change::DELETED)) {

@@ -29,7 +29,7 @@ impl Fixture {
         let mut batch = Batch::default();
         fill(&mut batch);
         let touched = self.transcript.apply(batch);
-        self.files.note(&self.transcript, &touched);
+        self.files.invalidate(&self.transcript, &touched);
         while !self.files.follow(&self.transcript, 2) {}
     }
 

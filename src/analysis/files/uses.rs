@@ -65,7 +65,7 @@ impl Flag {
 /// Facts about uses of files by the calls of an entry, in the order of their blocks. Hashes of a
 /// change follow its use, if its text was ever in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Row {
+pub enum UseFact {
     /// A use of a file.
     Use(Used),
     /// Hashes of the old and new text of a replacement.
@@ -90,16 +90,16 @@ pub struct Used {
 }
 
 /// The hashes that follow a use.
-pub(super) fn changes(rows: &[Row]) -> &[Row] {
+pub(super) fn changes(rows: &[UseFact]) -> &[UseFact] {
     let count = rows
         .iter()
-        .take_while(|row| !matches!(row, Row::Use(_)))
+        .take_while(|row| !matches!(row, UseFact::Use(_)))
         .count();
     rows.get(..count).unwrap_or_default()
 }
 
 /// Adds the facts of an entry. `before` are its earlier facts.
-pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
+pub(super) fn read(entry: &Entry, before: &[UseFact], out: &mut Out<'_, UseFact>) {
     for (block, call) in entry.numbered_calls().filter(|_| !entry.marks.copy) {
         let used = paths::used_by(call);
         if used.is_empty() {
@@ -123,12 +123,13 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
                 by_shell,
                 outcome,
             };
-            let is_known = |row: &Row| matches!(row, Row::Use(known) if known.is_like(&one));
+            let is_known =
+                |row: &UseFact| matches!(row, UseFact::Use(known) if known.is_like(&one));
             let known = before
                 .iter()
                 .position(is_known)
-                .filter(|_| call.input.is_away());
-            out.push(Row::Use(one));
+                .filter(|_| call.input.is_on_disk());
+            out.push(UseFact::Use(one));
             match known.and_then(|at| before.get(at + 1..)) {
                 Some(rest) => changes(rest).iter().for_each(|row| out.push(row.clone())),
                 None if by_shell => {}
@@ -192,7 +193,7 @@ impl Use {
 }
 
 /// Adds the hashes of a change.
-fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
+fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, UseFact>) {
     let Held::Tree(input) = &call.input.held else {
         return;
     };
@@ -200,13 +201,13 @@ fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
         return;
     }
     if let Some(content) = tool::content_of(input).filter(|_| op == Op::Write) {
-        return out.push(Row::Writes(hash_of(content)));
+        return out.push(UseFact::Writes(hash_of(content)));
     }
     let pairs = tool::replacements_of(input);
     if !pairs.is_empty() {
         return pairs
             .into_iter()
-            .for_each(|(old, new)| out.push(Row::Replaces(hash_of(old), hash_of(new))));
+            .for_each(|(old, new)| out.push(UseFact::Replaces(hash_of(old), hash_of(new))));
     }
     let Some(change) = change::of_input(input) else {
         return;
@@ -219,6 +220,6 @@ fn read_change(call: &ToolCall, op: Op, path: &str, out: &mut Out<'_, Row>) {
     };
     let (old, new) = (lines(LineSign::Removed), lines(LineSign::Added));
     if !old.is_empty() || !new.is_empty() {
-        out.push(Row::Replaces(hash_of(&old), hash_of(&new)));
+        out.push(UseFact::Replaces(hash_of(&old), hash_of(&new)));
     }
 }

@@ -1,12 +1,12 @@
 //! Names of groups and rate limits as text: the same for the written table and for the view.
 
-use super::Group;
+use super::UsageGroup;
 use crate::analysis::by::By;
 use crate::model::figures;
 use crate::model::limit::Limit;
 use crate::model::timestamp::Timestamp;
 
-impl Group {
+impl UsageGroup {
     /// The name of a group in one grouping; for a session its id.
     pub fn name(&self, by: By) -> String {
         let known = |name: Option<&str>| {

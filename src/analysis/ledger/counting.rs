@@ -1,8 +1,8 @@
 //! Queries of the ledger while sessions are counted, and their answers.
 
-use super::{Ledger, Row, Within};
+use super::{Ledger, UsageSum, Within};
 use crate::analysis::by::By;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::limit::Limit;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -20,7 +20,7 @@ pub struct Question {
 
 /// Progress of counting.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct CountingProgress {
     /// Sessions read so far.
     pub done: usize,
     /// Number of sessions.
@@ -33,26 +33,26 @@ pub struct Progress {
 
 /// The answer to a query, from the sessions counted so far.
 #[derive(Clone, Debug, Default)]
-pub struct Counted {
+pub struct CountedUsage {
     /// The query.
     pub question: Question,
     /// The rows, each with its session if the grouping is by session.
-    pub rows: Vec<(Row, Option<Found>)>,
+    pub rows: Vec<(UsageSum, Option<FoundSession>)>,
     /// The total.
-    pub total: Row,
+    pub total: UsageSum,
     /// The same usage by day.
-    pub days: Vec<Row>,
+    pub days: Vec<UsageSum>,
     /// Recorded rate limits by agent.
     pub limits: Vec<(&'static str, Limit)>,
     /// Requests that are in another session as well.
     pub copies: u64,
     /// Progress of counting.
-    pub progress: Progress,
+    pub progress: CountingProgress,
 }
 
 impl Ledger {
     /// Answers a query from the sessions counted so far.
-    pub fn answer(&mut self, question: &Question, progress: &Progress) -> Counted {
+    pub fn answer(&mut self, question: &Question, progress: &CountingProgress) -> CountedUsage {
         self.count_from(question.since);
         let (rows, total) = self.rows(&[question.by], &question.within);
         let days = match question {
@@ -60,7 +60,7 @@ impl Ledger {
             Question { within, .. } => self.rows(&[By::Day], within).0,
         };
         let is_of_one = question.by == By::Session;
-        let with_session = |row: Row| {
+        let with_session = |row: UsageSum| {
             let found = row
                 .newest()
                 .filter(|_| is_of_one)
@@ -68,7 +68,7 @@ impl Ledger {
                 .cloned();
             (row, found)
         };
-        Counted {
+        CountedUsage {
             question: question.clone(),
             rows: rows.into_iter().map(with_session).collect(),
             total,

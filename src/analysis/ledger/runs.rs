@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Ledger, Spent};
+use super::{Ledger, UsageRecord};
 use crate::analysis::money::cost::{Money, PICOS_IN_NANO};
 use crate::analysis::money::prices;
 use crate::analysis::money::spending::amount::Amount;
@@ -28,15 +28,15 @@ use crate::model::usage::{Scope, Usage};
 
 /// A session that counts runs.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct CountingSession {
     /// The session's number.
     pub(super) number: usize,
     /// The session's id, which other copies of it share.
     pub(super) session: Text,
     /// Indexes of the charges beyond its requests.
-    pub(super) beyond: Vec<usize>,
+    pub(super) extra_charges: Vec<usize>,
     /// Indexes of its requests, with its own record of their amounts.
-    pub(super) own: Vec<(usize, Amount)>,
+    pub(super) requests: Vec<(usize, Amount)>,
     /// Recorded total usage by model, after a number of its requests.
     pub(super) sums: Vec<(usize, Vec<(Name, Usage)>)>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Run {
 /// else, includes what others share.
 type Share = (bool, usize, Reverse<usize>);
 
-impl Run {
+impl CountingSession {
     fn log<'a>(&'a self, ledger: &'a Ledger) -> RequestLog<'a, usize> {
         let request = |(place, amount): &(usize, Amount)| {
             let [input, output, _, cache_read, written, long] = amount
@@ -62,7 +62,7 @@ impl Run {
         };
         let sums = self.sums.iter();
         RequestLog {
-            requests: self.own.iter().filter_map(request).collect(),
+            requests: self.requests.iter().filter_map(request).collect(),
             sums: sums
                 .map(|(number, sums)| (*number, sums.as_slice()))
                 .collect(),
@@ -72,41 +72,41 @@ impl Run {
     /// What a later run shares with it; `None` without shared requests.
     fn shared(&self, later: &Self, its: &HashSet<usize>) -> Option<Share> {
         let shared = self
-            .own
+            .requests
             .iter()
             .filter(|(place, _)| its.contains(place))
             .count();
         (shared > 0).then_some((
             self.session == later.session,
             shared,
-            Reverse(self.own.len()),
+            Reverse(self.requests.len()),
         ))
     }
 }
 
 impl Ledger {
     /// The remainders of runs' charges, by index.
-    pub(super) fn beyond_requests(&self) -> HashMap<usize, Amount> {
+    pub(super) fn run_remainders(&self) -> HashMap<usize, Amount> {
         let mut whole: HashMap<usize, Amount> = HashMap::new();
         let mut unclaimed: HashMap<(&Text, &Name), Amount> = HashMap::new();
         if self.runs.is_empty() {
             return whole;
         }
-        let mut leaving: Vec<(&Run, &Run, Share)> = Vec::new();
-        let sessions = Sessions::of(self);
-        let mut runs: Vec<&Run> = self.runs.iter().collect();
+        let mut leaving: Vec<(&CountingSession, &CountingSession, Share)> = Vec::new();
+        let sessions = RunOwners::of(self);
+        let mut runs: Vec<&CountingSession> = self.runs.iter().collect();
         // Of forks with the same start, that with more requests may be a fork of the other.
-        runs.sort_by_key(|run| (self.precedence(run.number), run.own.len()));
+        runs.sort_by_key(|run| (self.precedence(run.number), run.requests.len()));
         for (number, run) in runs.iter().enumerate() {
-            let said = self.said_elsewhere(run);
+            let said = self.recorded_elsewhere(run);
             let others = self.others(run, &sessions);
-            for place in &run.beyond {
+            for place in &run.extra_charges {
                 let Some((_, charge)) = self.spent.get(*place) else {
                     continue;
                 };
                 // Runs without requests of their own share those of their session.
                 let mut own = others.get(&charge.model).copied().unwrap_or_default();
-                let pool = if run.own.is_empty() {
+                let pool = if run.requests.is_empty() {
                     unclaimed
                         .entry((&run.session, &charge.model))
                         .or_insert(own)
@@ -114,9 +114,9 @@ impl Ledger {
                     &mut own
                 };
                 let said = said.get(&charge.model).copied().unwrap_or_default();
-                whole.insert(*place, beyond(charge, &said, pool));
+                whole.insert(*place, remainder(charge, &said, pool));
             }
-            let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
+            let own: HashSet<usize> = run.requests.iter().map(|(place, _)| *place).collect();
             let earlier = runs.get(..number).unwrap_or_default().iter();
             let shares = earlier.filter_map(|earlier| Some((earlier.shared(run, &own)?, earlier)));
             if let Some((share, earlier)) = shares.max_by_key(|(share, _)| *share) {
@@ -125,17 +125,17 @@ impl Ledger {
         }
         let mut left = whole.clone();
         for (run, earlier, share) in leaving {
-            self.leave_to(run, earlier, share, &whole, &mut left);
+            self.subtract_earlier(run, earlier, share, &whole, &mut left);
         }
         left
     }
 
     /// Subtracts from a run's remainder that of an earlier run, in proportion to the shared
     /// requests.
-    fn leave_to(
+    fn subtract_earlier(
         &self,
-        run: &Run,
-        earlier: &Run,
+        run: &CountingSession,
+        earlier: &CountingSession,
         (is_copy, some, Reverse(all)): Share,
         whole: &HashMap<usize, Amount>,
         left: &mut HashMap<usize, Amount>,
@@ -148,12 +148,12 @@ impl Ledger {
             let (_, charge) = self.spent.get(*place)?;
             Some((charge.model.clone(), charge.amount.has_tokens()))
         };
-        let shared: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
-        let forked = || so_far::when_forked(&earlier.log(self), &run.log(self));
+        let shared: HashSet<usize> = run.requests.iter().map(|(place, _)| *place).collect();
+        let forked = || so_far::usage_at_fork(&earlier.log(self), &run.log(self));
         let sums = (!is_copy).then(forked).flatten();
         let made = |number: usize, model: &Name| {
             let requests = earlier
-                .own
+                .requests
                 .iter()
                 .take(number)
                 .filter(|(place, _)| self.is_of(*place, model));
@@ -163,13 +163,16 @@ impl Ledger {
         };
         // The cost of tokens beyond the requests, computed before the charges of cost need it.
         let mut of_tokens: HashMap<Name, i128> = HashMap::new();
-        let mut beyond: Vec<&usize> = earlier.beyond.iter().collect();
+        let mut beyond: Vec<&usize> = earlier.extra_charges.iter().collect();
         beyond.sort_by_key(|place| kind(place).is_some_and(|(_, has_tokens)| !has_tokens));
         for its in beyond {
             let Some(mut counted) = whole.get(its).map(|amount| amount.part(some, all)) else {
                 continue;
             };
-            let same = run.beyond.iter().find(|place| kind(place) == kind(its));
+            let same = run
+                .extra_charges
+                .iter()
+                .find(|place| kind(place) == kind(its));
             let Some(amount) = same.and_then(|place| left.get_mut(place)) else {
                 continue;
             };
@@ -191,7 +194,7 @@ impl Ledger {
                         ..usage
                     };
                     let of_sum = Amount::of(&tokens, prices::of_model(&model));
-                    counted = whole.common(&without(of_sum, &made));
+                    counted = whole.common(&subtract_requests(of_sum, &made));
                 }
                 *of_tokens.entry(model).or_default() += counted.money.picos();
             } else {
@@ -220,9 +223,9 @@ impl Ledger {
     }
 
     /// What other copies record of a run's requests beyond its own record, by model.
-    fn said_elsewhere(&self, run: &Run) -> BTreeMap<&Name, Amount> {
+    fn recorded_elsewhere(&self, run: &CountingSession) -> BTreeMap<&Name, Amount> {
         let mut sums: BTreeMap<&Name, Amount> = BTreeMap::new();
-        for (place, own) in &run.own {
+        for (place, own) in &run.requests {
             let Some((_, known)) = self.spent.get(*place) else {
                 continue;
             };
@@ -238,8 +241,8 @@ impl Ledger {
     /// Usage in other sessions that the run does not name: of copies of its session in the time of
     /// its requests, if it has any, and of sessions that it continues all usage until then, such as
     /// that of sub-agents. Sessions that count runs are excluded: their totals are complete.
-    fn others(&self, run: &Run, sessions: &Sessions<'_>) -> BTreeMap<&Name, Amount> {
-        let own: HashSet<usize> = run.own.iter().map(|(place, _)| *place).collect();
+    fn others(&self, run: &CountingSession, sessions: &RunOwners<'_>) -> BTreeMap<&Name, Amount> {
+        let own: HashSet<usize> = run.requests.iter().map(|(place, _)| *place).collect();
         let copies = sessions.numbers.get(&run.session).into_iter().flatten();
         let mut times: BTreeMap<usize, Option<Time>> =
             copies.map(|number| (*number, None)).collect();
@@ -284,7 +287,7 @@ impl Ledger {
 type Time = (Timestamp, Timestamp);
 
 /// Sessions that runs may belong to.
-struct Sessions<'l> {
+struct RunOwners<'l> {
     /// Session numbers by id.
     numbers: HashMap<&'l Text, Vec<usize>>,
     /// The ids of sessions that count runs.
@@ -293,7 +296,7 @@ struct Sessions<'l> {
     requests: Vec<Vec<usize>>,
 }
 
-impl<'l> Sessions<'l> {
+impl<'l> RunOwners<'l> {
     fn of(ledger: &'l Ledger) -> Self {
         let mut numbers: HashMap<&Text, Vec<usize>> = HashMap::new();
         for (number, id) in ledger.ids.iter().enumerate() {
@@ -315,7 +318,7 @@ impl<'l> Sessions<'l> {
 
 /// The remainder of a charge without what is recorded elsewhere, and without the tokens of
 /// `others`, which are used up.
-fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
+fn remainder(charge: &UsageRecord, said: &Amount, others: &mut Amount) -> Amount {
     let mut amount = charge.amount;
     amount.minus(said);
     let common = amount.common(others);
@@ -330,8 +333,7 @@ fn beyond(charge: &Spent, said: &Amount, others: &mut Amount) -> Amount {
     }
 }
 
-/// Subtracts requests from a sum.
-fn without(mut sum: Amount, made: &[(bool, Amount)]) -> Amount {
+fn subtract_requests(mut sum: Amount, made: &[(bool, Amount)]) -> Amount {
     for (_, amount) in made {
         sum.minus(amount);
     }

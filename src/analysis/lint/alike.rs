@@ -34,16 +34,18 @@ impl<'a> Alike<'a> {
     }
 
     /// Whether a finding has the same rule and severity.
-    pub(crate) fn holds(&self, finding: &Finding) -> bool {
+    pub(crate) fn matches(&self, finding: &Finding) -> bool {
         (self.first.rule.id, self.first.severity) == (finding.rule.id, finding.severity)
     }
 }
 
 /// Groups findings by kind, in the order of their first findings.
-pub(crate) fn alike<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Alike<'a>> {
+pub(crate) fn group_findings<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+) -> Vec<Alike<'a>> {
     let mut kinds: Vec<Alike<'a>> = Vec::new();
     for finding in findings {
-        match kinds.iter_mut().find(|kind| kind.holds(finding)) {
+        match kinds.iter_mut().find(|kind| kind.matches(finding)) {
             Some(kind) => {
                 kind.last = finding;
                 kind.count += 1;

@@ -42,7 +42,7 @@ impl Dependents {
     }
 
     /// Replaces the dependencies of an entry.
-    pub(super) fn note(&mut self, id: EntryId, depends_on: BTreeSet<Dependency>) {
+    pub(super) fn set(&mut self, id: EntryId, depends_on: BTreeSet<Dependency>) {
         for what in self.of.remove(&id).into_iter().flatten() {
             self.on.remove(&(what, id));
         }

@@ -11,11 +11,11 @@ use std::ops::Range;
 use hashbrown::HashSet;
 
 use super::dependents::{Dependency, Dependents};
-use super::scene::{Frame, Memory, Scene, counts};
+use super::scene::{LintScene, LintState, Memory, counts};
 use super::{Finding, GROUPS};
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::edit::Severity;
-use crate::model::entry::glance::{Boundary, Compaction};
+use crate::model::entry::glance::{Boundary, CompactionKind};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::record::Origin;
 use crate::model::text::Name;
@@ -63,11 +63,11 @@ pub struct Findings {
     by_entry: BTreeMap<EntryId, Vec<Finding>>,
     counts: Counts,
     dependents: Dependents,
-    frame: Frame,
+    frame: LintState,
     /// Records of compactions, by entry.
     compacts_at: HashMap<EntryId, Origin>,
     /// Abandoned entries, as of `branches_seen`.
-    left: HashSet<EntryId>,
+    abandoned: HashSet<EntryId>,
     branches_seen: u32,
     /// Whether the transcript had links when the entries were judged.
     has_links: bool,
@@ -81,7 +81,7 @@ pub struct Findings {
     /// Number of entries of the order that were judged.
     judged: usize,
     /// Change counter of the transcript at the last update.
-    seen: u64,
+    changes_seen: u64,
     memory: Memory,
     pub(crate) generation: u64,
 }
@@ -99,13 +99,13 @@ impl Findings {
     }
 
     /// Invalidates what a change of the session touched; [`Findings::follow`] judges it again.
-    pub fn note(&mut self, transcript: &Transcript, touched: &Touched) {
+    pub fn invalidate(&mut self, transcript: &Transcript, touched: &Touched) {
         if self.read > 0 {
             self.touched.extend(&touched.moved);
             self.moved.extend(&touched.moved);
         }
         if touched.reordered {
-            self.begin_again();
+            self.restart();
         }
         for id in &touched.changed {
             self.change(transcript, *id);
@@ -126,13 +126,13 @@ impl Findings {
     /// Judges new and changed entries. Returns whether all are judged. The limit is that of the
     /// steps of `most` plain entries, since an entry may be judged again for many others.
     pub fn follow(&mut self, transcript: &Transcript, most: usize) -> bool {
-        if self.read > 0 && self.begins_again(transcript) {
-            self.begin_again();
+        if self.read > 0 && self.needs_restart(transcript) {
+            self.restart();
         }
         let new = transcript.portion(self.read, most);
         self.touched.extend(new);
         self.read += new.len();
-        self.look_around(transcript);
+        self.update_context(transcript);
         let end = self
             .memory
             .work
@@ -147,7 +147,7 @@ impl Findings {
             {
                 self.judge(transcript, *id, self.judged);
                 self.judged += 1;
-                self.see_calls(transcript, *id);
+                self.queue_call_dependents(transcript, *id);
             } else {
                 break;
             }
@@ -157,17 +157,17 @@ impl Findings {
 
     /// Continues the generations of the findings that these replace, which may belong to another
     /// transcript of the session.
-    pub(crate) fn go_on_from(&mut self, before: &Self) {
+    pub(crate) fn continue_from(&mut self, before: &Self) {
         self.generation += before.generation + 1;
     }
 
-    fn begins_again(&self, transcript: &Transcript) -> bool {
+    fn needs_restart(&self, transcript: &Transcript) -> bool {
         // A moved entry changes what is between calls and results, except the last entry.
         let last = transcript.order().last();
         // Orphaned calls may be waiting again.
         let newest_turn = transcript.turns().last().map_or(0, |turn| turn.first);
-        transcript.turns_settle_anew()
-            || self.answers_seen != transcript.answers_taken_back()
+        transcript.turns_need_full_update()
+            || self.answers_seen != transcript.retracted_answers()
             || self.moved.iter().any(|id| Some(id) != last)
             || (self.frame.awaited.has_ended() && !transcript.has_ended())
             || newest_turn < self.frame.awaited.newest_turn()
@@ -175,7 +175,7 @@ impl Findings {
             || (self.judged > 0 && self.has_links != transcript.has_links())
     }
 
-    fn begin_again(&mut self) {
+    fn restart(&mut self) {
         if self.read == 0 {
             return;
         }
@@ -188,22 +188,22 @@ impl Findings {
     }
 
     /// Updates what all judgements depend on, and queues the entries that are affected.
-    fn look_around(&mut self, transcript: &Transcript) {
-        self.answers_seen = transcript.answers_taken_back();
+    fn update_context(&mut self, transcript: &Transcript) {
+        self.answers_seen = transcript.retracted_answers();
         self.frame.model = first_model(transcript).cloned();
         self.has_links = transcript.has_links();
         self.moved.clear();
         if self.branches_seen != transcript.branches_changed() {
             self.branches_seen = transcript.branches_changed();
-            self.see_branches(&transcript.branches().abandoned);
+            self.queue_branches(&transcript.branches().abandoned);
         }
         let awaited = Awaited::of(transcript);
         if awaited != self.frame.awaited {
             self.queue.extend(self.dependents.on(Dependency::Turn, ALL));
         }
         self.frame.awaited = awaited;
-        self.see_touched(transcript);
-        self.seen = transcript.changes();
+        self.queue_dependents(transcript);
+        self.changes_seen = transcript.changes();
     }
 
     /// Steps taken so far: a measure of cost that does not depend on the machine.
@@ -213,20 +213,20 @@ impl Findings {
 
     /// Touches entries that were abandoned or resumed, because it changes severities. Entries
     /// without findings and dependencies are not affected.
-    fn see_branches(&mut self, left: &HashSet<EntryId>) {
-        for id in self.left.symmetric_difference(left).copied() {
+    fn queue_branches(&mut self, left: &HashSet<EntryId>) {
+        for id in self.abandoned.symmetric_difference(left).copied() {
             let weighs = self.by_entry.contains_key(&id) || self.dependents.has(id);
             self.touched.extend(Some(id).filter(|_| weighs));
             self.touched
                 .extend(self.dependents.on(Dependency::Entry(id), ALL));
         }
-        self.left.clone_from(left);
+        self.abandoned.clone_from(left);
     }
 
     /// Queues the entries that depend on what was touched.
-    fn see_touched(&mut self, transcript: &Transcript) {
+    fn queue_dependents(&mut self, transcript: &Transcript) {
         let touched = std::mem::take(&mut self.touched);
-        if self.seen != transcript.changes() {
+        if self.changes_seen != transcript.changes() {
             let records = self.dependents.records();
             let there = records.filter(|(record, _)| transcript.parent_of(*record).is_some());
             self.queue.extend(there.map(|(_, id)| id));
@@ -242,10 +242,10 @@ impl Findings {
                 happened.insert(Dependency::Answer(lane.clone()));
             }
             happened.extend([Dependency::Next(lane), Dependency::Entry(id)]);
-            self.see_compaction(transcript, id);
+            self.update_compaction(transcript, id);
             if self.is_judged(transcript, id) {
                 self.queue.insert(id);
-                self.see_calls(transcript, id);
+                self.queue_call_dependents(transcript, id);
             }
         }
         for what in happened {
@@ -256,7 +256,7 @@ impl Findings {
     /// Queues entries that depend on the calls of this entry: the next entry with a call of the
     /// same id, and the results without calls that are nearest to it. All others depend on nearer
     /// calls.
-    fn see_calls(&mut self, transcript: &Transcript, id: EntryId) {
+    fn queue_call_dependents(&mut self, transcript: &Transcript, id: EntryId) {
         let Some(entry) = transcript.get(id) else {
             return;
         };
@@ -296,14 +296,14 @@ impl Findings {
         }
     }
 
-    fn see_compaction(&mut self, transcript: &Transcript, id: EntryId) {
+    fn update_compaction(&mut self, transcript: &Transcript, id: EntryId) {
         let Some(glance) = transcript.glance(id) else {
             return;
         };
         if let Some(origin) = self.compacts_at.remove(&id) {
             self.frame.compactions.remove(&(origin, id));
         }
-        if glance.compaction == Compaction::Whole
+        if glance.compaction == CompactionKind::Whole
             && let Some(entry) = transcript.get(id)
         {
             self.frame.compactions.insert((entry.origin, id));
@@ -326,7 +326,7 @@ impl Findings {
         let calls = strays
             .chain(named)
             .map(|call| Dependency::Call(call.clone()));
-        let mut scene = Scene {
+        let mut scene = LintScene {
             transcript,
             entry,
             id,
@@ -342,16 +342,16 @@ impl Findings {
                 (group.judge)(&mut scene);
             }
         }
-        let Scene {
+        let LintScene {
             findings,
             depends_on,
             ..
         } = scene;
-        self.dependents.note(id, depends_on);
-        self.keep(id, findings);
+        self.dependents.set(id, depends_on);
+        self.store(id, findings);
     }
 
-    fn keep(&mut self, id: EntryId, findings: Vec<Finding>) {
+    fn store(&mut self, id: EntryId, findings: Vec<Finding>) {
         if self.of_entry(id) == findings {
             return;
         }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use super::provider::Provider;
-use super::scene::{Asked, Scene, named, named_result};
-use super::{Finding, Group, Rule};
+use super::scene::{CallWithBlock, LintScene, call_name, result_name};
+use super::{Finding, Rule, RuleGroup};
 use crate::model::edit::Severity;
 use crate::model::entry::EntryId;
 use crate::model::tool::identifies;
 
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[&EMPTY_ID, &REUSED_ID, &ID_IS_NAME, &NAME_MISMATCH],
     judge,
 };
@@ -35,7 +35,7 @@ pub(super) static NAME_MISMATCH: Rule = Rule {
     what: "a result that names another tool than its call",
 };
 
-fn judge(scene: &mut Scene<'_>) {
+fn judge(scene: &mut LintScene<'_>) {
     let mut seen = HashSet::new();
     for asked in scene.calls() {
         let call = asked.call;
@@ -46,7 +46,7 @@ fn judge(scene: &mut Scene<'_>) {
                 scene.add_call(
                     &EMPTY_ID,
                     asked,
-                    format!("the call of {} has no id", named(call)),
+                    format!("the call of {} has no id", call_name(call)),
                 );
             }
         } else if call.key == call.name {
@@ -68,11 +68,11 @@ fn judge(scene: &mut Scene<'_>) {
         if let Some((asked, answered)) = names
             && !asked.is_blank()
             && !answered.is_blank()
-            && bare(asked) != bare(answered)
+            && normalized(asked) != normalized(answered)
         {
             let message = format!(
                 "{} is answered by a result of {answered}",
-                named_result(given)
+                result_name(given)
             );
             scene.add_result(&NAME_MISMATCH, given, message);
         }
@@ -80,34 +80,37 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 /// Reports once per tool, at its first call.
-fn id_is_name(scene: &mut Scene<'_>, asked: Asked<'_>) {
+fn id_is_name(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>) {
     let callers = scene.transcript.entries_with_call(&asked.call.key);
     let before = callers
         .partition_point(|caller| *caller < scene.id)
         .checked_sub(1);
     if let Some(before) = before.and_then(|before| callers.get(before)) {
-        return scene.looked_at(*before);
+        return scene.depend_on(*before);
     }
-    let message = format!("the id of {} is its tool's name", named(asked.call));
+    let message = format!("the id of {} is its tool's name", call_name(asked.call));
     scene.add_call(&ID_IS_NAME, asked, message);
 }
 
 /// Reports an id that an earlier call in the same requests has; other lanes and abandoned branches
 /// are in other requests.
-fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
+fn reused(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, here: Option<EntryId>) {
     let key = &asked.call.key;
     let earlier = scene.earlier_caller(key);
     if here.or(earlier).is_none() {
         return;
     }
-    let found = scene.found(&REUSED_ID, asked.block, key, asked.call.input.from);
+    let found = scene.new_finding(&REUSED_ID, asked.block, key, asked.call.input.from);
     // Other providers use the last one, or the order.
     let severity = if found.provider == Provider::Anthropic {
         found.severity
     } else {
         found.severity.min(Severity::Warning)
     };
-    let message = format!("{}: the id is that of an earlier call", named(asked.call));
+    let message = format!(
+        "{}: the id is that of an earlier call",
+        call_name(asked.call)
+    );
     scene.findings.push(Finding {
         severity,
         others: earlier.into_iter().collect(),
@@ -117,7 +120,7 @@ fn reused(scene: &mut Scene<'_>, asked: Asked<'_>, here: Option<EntryId>) {
 }
 
 /// Normalizes the name of a tool, which agents write in several ways: `functions.bash`, `Bash`.
-fn bare(name: &str) -> String {
+fn normalized(name: &str) -> String {
     let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
     last.chars()
         .filter(char::is_ascii_alphanumeric)

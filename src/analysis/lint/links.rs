@@ -29,33 +29,33 @@ pub(super) struct RootedRecord {
     jump: Print,
     pub(super) root: Print,
     /// The nearest record with a user message, including this one.
-    said: Option<Print>,
+    last_user_message: Option<Print>,
 }
 
 impl RootedRecord {
     fn root(transcript: &Transcript, record: Print) -> Self {
-        let said = is_said(transcript, record).then_some(record);
+        let said = has_user_message(transcript, record).then_some(record);
         Self {
             depth: 0,
             parent: None,
             jump: record,
             root: record,
-            said,
+            last_user_message: said,
         }
     }
 }
 
 /// Cached links.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Links {
-    known: HashMap<Print, Above>,
+pub(super) struct LinkCache {
+    cache: HashMap<Print, Above>,
     /// Counter of link changes at which the cache is valid.
     relinked: u32,
 }
 
-impl Links {
+impl LinkCache {
     /// Follows the links of a record. Adds the number of steps to `work`.
-    pub(super) fn above(
+    pub(super) fn trace_to_root(
         &mut self,
         transcript: &Transcript,
         record: Print,
@@ -72,7 +72,7 @@ impl Links {
         let mut at = record;
         let mut above = loop {
             *work += 1;
-            match self.known.get(&at) {
+            match self.cache.get(&at) {
                 Some(Above::Broken(missing)) if transcript.parent_of(*missing).is_some() => {}
                 Some(known) => break *known,
                 None => {}
@@ -95,16 +95,16 @@ impl Links {
             above = match (above, parent) {
                 (_, None) => Above::Rooted(RootedRecord::root(transcript, record)),
                 (Above::Rooted(rooted), Some(parent)) => {
-                    Above::Rooted(self.below(transcript, record, parent, rooted))
+                    Above::Rooted(self.rooted_below(transcript, record, parent, rooted))
                 }
                 (other, Some(_)) => other,
             };
-            self.known.insert(record, above);
+            self.cache.insert(record, above);
         }
         above
     }
 
-    fn below(
+    fn rooted_below(
         &self,
         transcript: &Transcript,
         record: Print,
@@ -118,29 +118,29 @@ impl Links {
         // Two jumps of the same length are joined into one of twice the length.
         let is_twice = above.depth - depth(above.jump) == depth(above.jump) - depth(far);
         let jump = if is_twice { far } else { parent };
-        let said = if is_said(transcript, record) {
+        let said = if has_user_message(transcript, record) {
             Some(record)
         } else {
-            above.said
+            above.last_user_message
         };
         RootedRecord {
             depth: above.depth + 1,
             parent: Some(parent),
             jump,
             root: above.root,
-            said,
+            last_user_message: said,
         }
     }
 
     fn rooted(&self, record: Print) -> Option<RootedRecord> {
-        match self.known.get(&record) {
+        match self.cache.get(&record) {
             Some(Above::Rooted(rooted)) => Some(*rooted),
             _ => None,
         }
     }
 
     /// Whether one record is an ancestor of another. Both must have been passed to [`Self::above`].
-    pub(super) fn is_above(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
+    pub(super) fn is_ancestor(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
         let (Some(goal), Some(mut at)) = (self.rooted(upper), self.rooted(lower)) else {
             return false;
         };
@@ -162,12 +162,17 @@ impl Links {
     }
 
     /// The nearest records with user messages between a record and its ancestor, at most `most`.
-    pub(super) fn said_between(&self, upper: Print, lower: Print, most: usize) -> Vec<Print> {
+    pub(super) fn user_messages_between(
+        &self,
+        upper: Print,
+        lower: Print,
+        most: usize,
+    ) -> Vec<Print> {
         let end = self.rooted(upper).map_or(0, |rooted| rooted.depth);
         let above = |record: Print| {
             self.rooted(record)?
                 .parent
-                .and_then(|parent| self.rooted(parent)?.said)
+                .and_then(|parent| self.rooted(parent)?.last_user_message)
         };
         let first = above(lower);
         let chain = std::iter::successors(first, |said| above(*said));
@@ -178,8 +183,7 @@ impl Links {
     }
 }
 
-/// Whether a record has a user message.
-pub(super) fn is_said(transcript: &Transcript, record: Print) -> bool {
+pub(super) fn has_user_message(transcript: &Transcript, record: Print) -> bool {
     let id = transcript.find_print(record).filter(|id| {
         transcript
             .marks(*id)

@@ -4,14 +4,14 @@
 //! Invariant: for linked records, the links determine what is between a call and its result;
 //! otherwise the order of the file does, but only among records of one file.
 
-use super::scene::{Asked, OTHERS, Scene, named};
-use super::{Finding, Group, Rule};
+use super::scene::{CallWithBlock, LintScene, OTHERS, call_name};
+use super::{Finding, Rule, RuleGroup};
 use crate::model::edit::Severity;
 use crate::model::entry::{EntryId, Role};
 use crate::model::record::Origin;
 use crate::model::tool::ToolResult;
 
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[&OTHER_BRANCH, &OTHER_LANE, &SPLIT, &USER_BETWEEN],
     judge,
 };
@@ -40,7 +40,7 @@ pub(super) static USER_BETWEEN: Rule = Rule {
 /// Limit of prompts or compactions between a call and its result that are checked.
 const PROMPTS: usize = 64;
 
-fn judge(scene: &mut Scene<'_>) {
+fn judge(scene: &mut LintScene<'_>) {
     for asked in scene.calls() {
         let Some(result) = asked.call.state.result() else {
             continue;
@@ -48,7 +48,7 @@ fn judge(scene: &mut Scene<'_>) {
         if result.body.flags.elsewhere {
             let message = format!(
                 "the result of {} is recorded in another lane",
-                named(asked.call)
+                call_name(asked.call)
             );
             scene.add_call(&OTHER_LANE, asked, message);
             continue;
@@ -56,13 +56,13 @@ fn judge(scene: &mut Scene<'_>) {
         if result.body.flags.early {
             continue;
         }
-        match scene.way_to(&result.key, &scene.entry.key) {
+        match scene.path_to_call(&result.key, &scene.entry.key) {
             Some(Err(())) => {
                 let message = format!(
                     "the result of {} is recorded on another branch",
-                    named(asked.call)
+                    call_name(asked.call)
                 );
-                let found = scene.found(
+                let found = scene.new_finding(
                     &OTHER_BRANCH,
                     asked.block,
                     &asked.call.key,
@@ -77,11 +77,11 @@ fn judge(scene: &mut Scene<'_>) {
                 });
             }
             Some(Ok(way)) => {
-                add_said(scene, asked, way.said);
+                report_prompts(scene, asked, way.user_messages);
                 add_split(scene, asked, result, way.compaction);
             }
             None => {
-                said_in_between(scene, asked, result);
+                prompts_in_between(scene, asked, result);
                 let compaction = compaction_between(scene, asked.call.input.from, result.body.from);
                 add_split(scene, asked, result, compaction);
             }
@@ -92,7 +92,7 @@ fn judge(scene: &mut Scene<'_>) {
 }
 
 /// Reports a stray result on another branch, whose call has a result on its own branch.
-fn strays_elsewhere(scene: &mut Scene<'_>) {
+fn strays_elsewhere(scene: &mut LintScene<'_>) {
     for given in scene.results() {
         if given.call.is_some() || given.id.is_blank() {
             continue;
@@ -101,9 +101,12 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
         let call = caller
             .and_then(|id| scene.transcript.get(id))
             .map(|entry| &entry.key);
-        if call.is_some_and(|call| matches!(scene.way_to(&given.result.key, call), Some(Err(())))) {
+        if call.is_some_and(|call| {
+            matches!(scene.path_to_call(&given.result.key, call), Some(Err(())))
+        }) {
             let message = format!("a result of {} on another branch than the call", given.id);
-            let found = scene.found(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
+            let found =
+                scene.new_finding(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
             scene.findings.push(Finding {
                 message,
                 others: caller.into_iter().collect(),
@@ -114,10 +117,10 @@ fn strays_elsewhere(scene: &mut Scene<'_>) {
 }
 
 /// The next prompts in the lane of the entry.
-fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
+fn prompts_after(scene: &LintScene<'_>) -> Vec<EntryId> {
     let transcript = scene.transcript;
     let lane = scene.entry.lane.as_ref();
-    if !transcript.is_spoken_to(lane) {
+    if !transcript.is_main_lane(lane) {
         let next = scene.next_in_lane();
         let prompts = next.filter(|(_, entry)| entry.marks.prompt);
         return prompts.take(PROMPTS).map(|(id, _)| id).collect();
@@ -142,7 +145,7 @@ fn prompts_after(scene: &Scene<'_>) -> Vec<EntryId> {
 
 /// Reports prompts between call and result by file order. Linked prompts are skipped: they may be
 /// on another branch.
-fn said_in_between(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult) {
+fn prompts_in_between(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, result: &ToolResult) {
     let (from, to) = (asked.call.input.from, result.body.from);
     if !is_before(from, to) {
         return;
@@ -162,17 +165,17 @@ fn said_in_between(scene: &mut Scene<'_>, asked: Asked<'_>, result: &ToolResult)
             said.push(id);
         }
     }
-    add_said(scene, asked, said);
+    report_prompts(scene, asked, said);
 }
 
-fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
+fn report_prompts(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, said: Vec<EntryId>) {
     if said.is_empty() {
         return;
     }
     for id in &said {
-        scene.looked_at(*id);
+        scene.depend_on(*id);
     }
-    let found = scene.found(
+    let found = scene.new_finding(
         &USER_BETWEEN,
         asked.block,
         &asked.call.key,
@@ -180,7 +183,7 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
     );
     let message = format!(
         "the user spoke between {} and its result",
-        named(asked.call)
+        call_name(asked.call)
     );
     scene.findings.push(Finding {
         message,
@@ -192,17 +195,17 @@ fn add_said(scene: &mut Scene<'_>, asked: Asked<'_>, said: Vec<EntryId>) {
 /// Reports a compaction between call and result. If the compaction does not record what it kept,
 /// everything before it is gone.
 fn add_split(
-    scene: &mut Scene<'_>,
-    asked: Asked<'_>,
+    scene: &mut LintScene<'_>,
+    asked: CallWithBlock<'_>,
     result: &ToolResult,
     compaction: Option<EntryId>,
 ) {
     let Some(compaction) = compaction else { return };
-    scene.looked_at(compaction);
-    let found = scene.found(&SPLIT, asked.block, &asked.call.key, result.body.from);
+    scene.depend_on(compaction);
+    let found = scene.new_finding(&SPLIT, asked.block, &asked.call.key, result.body.from);
     let message = format!(
         "a compaction stands between {} and its result",
-        named(asked.call)
+        call_name(asked.call)
     );
     scene.findings.push(Finding {
         message,
@@ -213,7 +216,11 @@ fn add_split(
 
 /// The first compaction of the lane between two records of one file that does not record what it
 /// kept.
-pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) -> Option<EntryId> {
+pub(super) fn compaction_between(
+    scene: &LintScene<'_>,
+    from: Origin,
+    to: Origin,
+) -> Option<EntryId> {
     if !is_before(from, to) {
         return None;
     }
@@ -222,7 +229,7 @@ pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) ->
         is_before(from, *at)
             && is_before(*at, to)
             && other.is_some_and(|other| {
-                other.lane == scene.entry.lane && scene.transcript.kept_by(&other.key).is_none()
+                other.lane == scene.entry.lane && scene.transcript.first_kept(&other.key).is_none()
             })
     };
     // The range excludes those elsewhere, because there may be thousands.
@@ -236,10 +243,10 @@ pub(super) fn compaction_between(scene: &Scene<'_>, from: Origin, to: Origin) ->
 
 /// Reports a compaction whose first kept record is a result, or follows other results of the same
 /// answer.
-fn split_by_kept(scene: &mut Scene<'_>) {
+fn split_by_kept(scene: &mut LintScene<'_>) {
     let blocks = &scene.entry.blocks;
     let compaction = blocks.iter().position(|block| block.kind.is_compaction());
-    let kept = compaction.and_then(|_| scene.transcript.kept_by(&scene.entry.key));
+    let kept = compaction.and_then(|_| scene.transcript.first_kept(&scene.entry.key));
     let (Some(block), Some(kept)) = (compaction, kept) else {
         return;
     };
@@ -252,7 +259,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
     for _ in 0..1_000 {
         scene.memory.work += 1;
         match scene.transcript.parent_of(at) {
-            None => return scene.lacks(at),
+            None => return scene.depend_on_missing(at),
             Some(None) => return,
             Some(Some(parent)) => at = parent,
         }
@@ -262,7 +269,7 @@ fn split_by_kept(scene: &mut Scene<'_>) {
         }
     }
     let Some(id) = above else { return };
-    scene.looked_at(id);
+    scene.depend_on(id);
     let Some(entry) = scene.transcript.get(id) else {
         return;
     };
@@ -272,10 +279,10 @@ fn split_by_kept(scene: &mut Scene<'_>) {
             .is_some_and(|result| result.key == *kept)
     });
     if let Some(call) = call {
-        let found = scene.found(&SPLIT, block, &call.key, scene.entry.origin);
+        let found = scene.new_finding(&SPLIT, block, &call.key, scene.entry.origin);
         let message = format!(
             "the compaction keeps the result of {}, but not the call",
-            named(call)
+            call_name(call)
         );
         scene.findings.push(Finding {
             message,

@@ -1,12 +1,12 @@
 //! Rules for calls without results, results without calls, and duplicate or early results.
 
-use super::scene::{Asked, Given, Scene, named, named_result};
-use super::{Finding, Group, Harmless, Rule, order};
+use super::scene::{CallWithBlock, Given, LintScene, call_name, result_name};
+use super::{Finding, Harmless, Rule, RuleGroup, order};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::tool::ToolState;
 
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[
         &ORPHAN_CALL,
         &INTERRUPTED_CALL,
@@ -52,19 +52,19 @@ pub(super) static PARTIAL_BATCH: Rule = Rule {
 /// Limit of calls without results that a message lists.
 const NAMED: usize = 8;
 
-fn judge(scene: &mut Scene<'_>) {
+fn judge(scene: &mut LintScene<'_>) {
     let calls = scene.calls();
     let mut orphans = Vec::new();
     for asked in &calls {
         let call = asked.call;
         match &call.state {
             ToolState::Lost => {
-                let message = format!("{} was interrupted: the agent gave it up", named(call));
+                let message = format!("{} was interrupted: the agent gave it up", call_name(call));
                 scene.add_call(&INTERRUPTED_CALL, *asked, message);
             }
             state if state.is_open() => {
                 // Without an id no result can match it, which is a rule of its own.
-                if !call.key.is_blank() && !scene.may_go_on() {
+                if !call.key.is_blank() && !scene.may_get_results() {
                     orphans.push(*asked);
                 }
             }
@@ -72,13 +72,13 @@ fn judge(scene: &mut Scene<'_>) {
         }
     }
     if !orphans.is_empty() {
-        let harmless = scene.went_on();
+        let harmless = scene.harmless_reason();
         for asked in &orphans {
             add_open(
                 scene,
                 &ORPHAN_CALL,
                 *asked,
-                format!("{} has no result", named(asked.call)),
+                format!("{} has no result", call_name(asked.call)),
                 harmless,
             );
         }
@@ -91,7 +91,7 @@ fn judge(scene: &mut Scene<'_>) {
     }
 }
 
-fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
+fn early(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>) {
     let call = asked.call;
     let Some(result) = call.state.result().filter(|result| result.body.flags.early) else {
         return;
@@ -103,23 +103,27 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>) {
         .at
         .zip(call.started.or(scene.entry.at))
         .is_some_and(|(ended, begun)| ended < begun);
-    let hangs_on_call =
-        |scene: &mut Scene<'_>| matches!(scene.way_to(&result.key, &scene.entry.key), Some(Ok(_)));
+    let hangs_on_call = |scene: &mut LintScene<'_>| {
+        matches!(
+            scene.path_to_call(&result.key, &scene.entry.key),
+            Some(Ok(_))
+        )
+    };
     if from.file == to.file && from.at < to.at && (is_older || !hangs_on_call(scene)) {
-        let message = format!("the result of {} stands before the call", named(call));
+        let message = format!("the result of {} stands before the call", call_name(call));
         scene.add_call(&EARLY_RESULT, asked, message);
     }
 }
 
 /// Adds a finding about a call without a result; a note if the session continued.
 fn add_open(
-    scene: &mut Scene<'_>,
+    scene: &mut LintScene<'_>,
     rule: &'static Rule,
-    asked: Asked<'_>,
+    asked: CallWithBlock<'_>,
     message: String,
     went_on: Option<Harmless>,
 ) {
-    let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
+    let found = scene.new_finding(rule, asked.block, &asked.call.key, asked.call.input.from);
     let harmless = found.harmless.or(went_on);
     let severity = if harmless.is_some() {
         Severity::Note
@@ -135,9 +139,9 @@ fn add_open(
 }
 
 fn partial(
-    scene: &mut Scene<'_>,
-    calls: &[Asked<'_>],
-    orphans: &[Asked<'_>],
+    scene: &mut LintScene<'_>,
+    calls: &[CallWithBlock<'_>],
+    orphans: &[CallWithBlock<'_>],
     went_on: Option<Harmless>,
 ) {
     let answered = calls
@@ -150,7 +154,7 @@ fn partial(
     let mut missing: Vec<String> = orphans
         .iter()
         .take(NAMED)
-        .map(|asked| named(asked.call))
+        .map(|asked| call_name(asked.call))
         .collect();
     missing.extend(
         orphans
@@ -167,14 +171,14 @@ fn partial(
 }
 
 /// Judges a result without a call in its entry: the call is elsewhere, or missing.
-fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
+fn stray(scene: &mut LintScene<'_>, given: Given<'_>) {
     let caller = scene.nearest_caller(given.id);
     let is_duplicate = matches!(
         scene.entry.blocks.get(given.block).map(|block| &block.kind),
         Some(BlockKind::Result(stray)) if stray.duplicate
     );
     if caller.is_none() && !is_duplicate {
-        let message = format!("the result of {} has no call", named_result(given));
+        let message = format!("the result of {} has no call", result_name(given));
         return scene.add_result(&ORPHAN_RESULT, given, message);
     }
     let entry = caller.and_then(|id| scene.transcript.get(id));
@@ -183,8 +187,8 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
     {
         return;
     }
-    let message = format!("a further result of {}", named_result(given));
-    let found = scene.found(
+    let message = format!("a further result of {}", result_name(given));
+    let found = scene.new_finding(
         &DUPLICATE_RESULT,
         given.block,
         given.id,
@@ -199,20 +203,21 @@ fn stray(scene: &mut Scene<'_>, given: Given<'_>) {
 
 /// Whether one request contains both a stray result and the result of the call: not if they are on
 /// two branches, or separated by a compaction.
-fn is_sent_with_other(scene: &mut Scene<'_>, given: Given<'_>, caller: &Entry) -> bool {
+fn is_sent_with_other(scene: &mut LintScene<'_>, given: Given<'_>, caller: &Entry) -> bool {
     let mut others = caller.calls().filter(|call| call.key == *given.id);
     let other = others.find_map(|call| call.state.result());
-    match (scene.way_to(&given.result.key, &caller.key), other) {
+    match (scene.path_to_call(&given.result.key, &caller.key), other) {
         (Some(Err(())), _) => false,
         (Some(Ok(way)), Some(other)) => {
             let (key, own) = (&other.key, &given.result.key);
-            let hangs_there = matches!(scene.way_to(key, &caller.key), Some(Ok(_)));
-            let is_on_path = !hangs_there || scene.is_above(key, own) || scene.is_above(own, key);
+            let hangs_there = matches!(scene.path_to_call(key, &caller.key), Some(Ok(_)));
+            let is_on_path =
+                !hangs_there || scene.is_ancestor(key, own) || scene.is_ancestor(own, key);
             is_on_path && way.compaction.is_none()
         }
         (None, Some(other)) => {
             let between = order::compaction_between(scene, other.body.from, given.result.body.from);
-            between.inspect(|id| scene.looked_at(*id)).is_none()
+            between.inspect(|id| scene.depend_on(*id)).is_none()
         }
         (_, None) => true,
     }

@@ -1,13 +1,13 @@
 //! Rules for the content of results: placeholders, failures marked as success, empty results; and
 //! answered calls with truncated arguments.
 
-use super::scene::{Asked, Given, Scene, named, named_result};
-use super::{Finding, Group, Rule};
+use super::scene::{CallWithBlock, Given, LintScene, call_name, result_name};
+use super::{Finding, Rule, RuleGroup};
 use crate::model::body::OutputFailure;
 use crate::model::edit::Severity;
 use crate::model::tool::{ToolCall, ToolKind, Verdict};
 
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[
         &SYNTHETIC,
         &UNMARKED_FAILURE,
@@ -64,15 +64,15 @@ const STOPPED: [&str; 9] = [
     "Cancelled",
 ];
 
-fn judge(scene: &mut Scene<'_>) {
+fn judge(scene: &mut LintScene<'_>) {
     for asked in scene.calls() {
         let is_answered = asked.call.state.result().is_some();
         if asked.call.input.flags.broken_off && is_answered {
             let message = format!(
                 "the arguments of {} break off, but it was answered",
-                named(asked.call)
+                call_name(asked.call)
             );
-            scene.add_call(&BROKEN_ARGUMENTS, Asked { ..asked }, message);
+            scene.add_call(&BROKEN_ARGUMENTS, CallWithBlock { ..asked }, message);
         }
     }
     for given in scene.results() {
@@ -82,7 +82,7 @@ fn judge(scene: &mut Scene<'_>) {
     }
 }
 
-fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
+fn synthetic(scene: &mut LintScene<'_>, given: Given<'_>) -> bool {
     let output = given.result.body.stub.trim();
     let (severity, why) = if LOST.iter().any(|filler| output.starts_with(filler)) {
         (SYNTHETIC.severity, "stands in for one that is lost")
@@ -96,9 +96,9 @@ fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     };
     let message = format!(
         "the result of {} {why}: \u{201c}{output}\u{201d}",
-        named_result(given)
+        result_name(given)
     );
-    let found = scene.found(&SYNTHETIC, given.block, given.id, given.result.body.from);
+    let found = scene.new_finding(&SYNTHETIC, given.block, given.id, given.result.body.from);
     let severity = severity.min(found.severity);
     scene.findings.push(Finding {
         severity,
@@ -108,17 +108,17 @@ fn synthetic(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
     true
 }
 
-fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
+fn unmarked(scene: &mut LintScene<'_>, given: Given<'_>) -> bool {
     let result = given.result;
     let flags = result.body.flags;
     let kind = given.call.map_or(ToolKind::Other, |call| call.kind);
     // A call that polls the work of another one reports its failure, but did not fail itself.
-    let tells =
-        given.call.is_some_and(ToolCall::follows_up) && flags.failure != Some(OutputFailure::Tool);
+    let tells = given.call.is_some_and(ToolCall::is_follow_up)
+        && flags.failure != Some(OutputFailure::Tool);
     let is_silent_failure = match (result.verdict, flags.failure) {
         _ if tells => false,
         (Verdict::Failed, _) if flags.unmarked => true,
-        (Verdict::Done, Some(failure)) => says_so_itself(failure, kind),
+        (Verdict::Done, Some(failure)) => is_own_failure(failure, kind),
         _ => false,
     };
     if is_silent_failure {
@@ -132,7 +132,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
         };
         let message = format!(
             "{} failed ({what}), but is not marked as an error",
-            named_result(given)
+            result_name(given)
         );
         scene.add_result(&UNMARKED_FAILURE, given, message);
     }
@@ -140,7 +140,7 @@ fn unmarked(scene: &mut Scene<'_>, given: Given<'_>) -> bool {
 }
 
 /// Whether a failure in the output is the tool's own: contents of files and pages are not.
-fn says_so_itself(failure: OutputFailure, kind: ToolKind) -> bool {
+fn is_own_failure(failure: OutputFailure, kind: ToolKind) -> bool {
     let passes_on = matches!(
         kind,
         ToolKind::Read | ToolKind::Search | ToolKind::Run | ToolKind::Fetch
@@ -152,14 +152,14 @@ fn says_so_itself(failure: OutputFailure, kind: ToolKind) -> bool {
     }
 }
 
-fn empty(scene: &mut Scene<'_>, given: Given<'_>) {
+fn empty(scene: &mut LintScene<'_>, given: Given<'_>) {
     let result = given.result;
     let is_empty = result.body.bytes == 0 && result.images.is_empty() && result.patch.is_none();
     if is_empty && result.verdict == Verdict::Done {
         scene.add_result(
             &EMPTY_RESULT,
             given,
-            format!("the result of {} is empty", named_result(given)),
+            format!("the result of {} is empty", result_name(given)),
         );
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::dependents::Dependency;
-use super::links::{Above, Links, is_said};
+use super::links::{Above, LinkCache, has_user_message};
 use super::provider::Provider;
 use super::{Finding, Harmless, Rule};
 use crate::analysis::calls::awaited::Awaited;
 use crate::model::body::Key;
 use crate::model::edit::Severity;
-use crate::model::entry::glance::Compaction;
+use crate::model::entry::glance::CompactionKind;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
 use crate::model::fingerprint::Print;
 use crate::model::record::Origin;
@@ -27,7 +27,7 @@ pub(super) const OTHERS: usize = 8;
 
 /// State of the whole session while its entries are judged.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Frame {
+pub(super) struct LintState {
     /// Which calls may still get their results.
     pub(super) awaited: Awaited,
     /// The first model of the session, which determines the provider of entries without a model.
@@ -37,13 +37,13 @@ pub(super) struct Frame {
 }
 
 /// An entry under judgement.
-pub(crate) struct Scene<'a> {
+pub(crate) struct LintScene<'a> {
     pub(super) transcript: &'a Transcript,
     pub(super) entry: &'a Entry,
     pub(super) id: EntryId,
     /// Position of the entry in the order.
     pub(super) place: usize,
-    pub(super) frame: &'a Frame,
+    pub(super) frame: &'a LintState,
     pub(super) findings: Vec<Finding>,
     /// Dependencies of the judgement.
     pub(super) depends_on: BTreeSet<Dependency>,
@@ -55,21 +55,21 @@ pub(crate) struct Scene<'a> {
 pub(super) struct Memory {
     /// Steps taken so far: entries and blocks read, links followed.
     pub(super) work: usize,
-    links: Links,
+    links: LinkCache,
 }
 
 /// What is on the chain of links between a result and the entry of its call.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct ParentChain {
     /// User messages.
-    pub(super) said: Vec<EntryId>,
+    pub(super) user_messages: Vec<EntryId>,
     /// A compaction that does not record what it kept.
     pub(super) compaction: Option<EntryId>,
 }
 
 /// A call with its block.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct CallWithBlock<'a> {
     pub(super) block: usize,
     pub(super) call: &'a ToolCall,
 }
@@ -83,14 +83,14 @@ pub(super) struct Given<'a> {
     pub(super) result: &'a ToolResult,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> LintScene<'a> {
     /// The calls with ids of their own. Calls in prose, or from a log for humans, have none and
     /// prove nothing.
-    pub(super) fn calls(&self) -> Vec<Asked<'a>> {
+    pub(super) fn calls(&self) -> Vec<CallWithBlock<'a>> {
         self.entry
             .numbered_calls()
             .filter(|(_, call)| has_own_id(call))
-            .map(|(block, call)| Asked { block, call })
+            .map(|(block, call)| CallWithBlock { block, call })
             .collect()
     }
 
@@ -128,7 +128,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether calls of the entry without results may still get them.
-    pub(super) fn may_go_on(&mut self) -> bool {
+    pub(super) fn may_get_results(&mut self) -> bool {
         let goes_on = self.frame.awaited.has(self.transcript, self.id);
         if goes_on {
             self.wait_for(Dependency::Answer(self.entry.lane.clone()));
@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
 
     /// How the session continued after the entry, with an answer or a compaction, so that a missing
     /// result is harmless: agents repair a history before they send it.
-    pub(super) fn went_on(&mut self) -> Option<Harmless> {
+    pub(super) fn harmless_reason(&mut self) -> Option<Harmless> {
         let found = self
             .next_in_lane()
             .filter(|(_, entry)| !entry.marks.copy)
@@ -162,20 +162,20 @@ impl<'a> Scene<'a> {
             self.wait_for(Dependency::Answer(self.entry.lane.clone()));
             return None;
         };
-        self.decided_by(id);
+        self.depend_on_following(id);
         Some(how)
     }
 
     /// The following entries of the same lane.
     pub(super) fn next_in_lane(&self) -> impl Iterator<Item = (EntryId, &'a Entry)> + use<'a> {
-        self.transcript.behind_in_lane(self.id, FAR)
+        self.transcript.following_in_lane(self.id, FAR)
     }
 
     /// Registers a dependency on a following entry, and counts the entries up to it.
-    pub(super) fn decided_by(&mut self, id: EntryId) {
+    pub(super) fn depend_on_following(&mut self, id: EntryId) {
         let place = self.transcript.place_of(id).unwrap_or(self.place);
         self.memory.work += place.saturating_sub(self.place);
-        self.looked_at(id);
+        self.depend_on(id);
     }
 
     /// Registers a dependency on a future event; a new turn always ends the wait.
@@ -184,12 +184,12 @@ impl<'a> Scene<'a> {
     }
 
     /// Registers a dependency on a missing record.
-    pub(super) fn lacks(&mut self, record: Print) {
+    pub(super) fn depend_on_missing(&mut self, record: Print) {
         self.depends_on.insert(Dependency::Record(record));
     }
 
     /// Registers a dependency on another entry.
-    pub(super) fn looked_at(&mut self, other: EntryId) {
+    pub(super) fn depend_on(&mut self, other: EntryId) {
         self.memory.work += 1;
         self.depends_on.insert(Dependency::Entry(other));
     }
@@ -203,7 +203,7 @@ impl<'a> Scene<'a> {
             .get(..callers.partition_point(|id| *id < self.id))
             .unwrap_or_default();
         for id in before.iter().rev().copied() {
-            self.looked_at(id);
+            self.depend_on(id);
             if self.is_abandoned() {
                 return None;
             }
@@ -220,92 +220,96 @@ impl<'a> Scene<'a> {
         let callers = self.transcript.entries_with_call(call);
         let before = callers.partition_point(|id| *id <= self.id);
         let nearest = callers.get(before.saturating_sub(1)).copied()?;
-        self.looked_at(nearest);
+        self.depend_on(nearest);
         Some(nearest)
     }
 
     /// Follows the links of a result: `Ok` if they lead to the entry of its call, `Err` if they
     /// lead past it to the root. `None` if the links do not determine it; where not all records are
     /// linked, only a chain to the call is evidence.
-    pub(super) fn way_to(&mut self, result: &Key, call: &Key) -> Option<Result<Way, ()>> {
+    pub(super) fn path_to_call(
+        &mut self,
+        result: &Key,
+        call: &Key,
+    ) -> Option<Result<ParentChain, ()>> {
         // Without links each result would wait for a record that never comes.
         if !self.transcript.has_links() {
             return None;
         }
-        let way = self.walk(
+        let way = self.near_path(
             self.transcript.print_of(result),
             self.transcript.print_of(call),
         );
         way.filter(|way| way.is_ok() || self.transcript.is_linked_tree())
     }
 
-    fn walk(&mut self, result: Print, call: Print) -> Option<Result<Way, ()>> {
-        let mut way = Way::default();
+    fn near_path(&mut self, result: Print, call: Print) -> Option<Result<ParentChain, ()>> {
+        let mut way = ParentChain::default();
         let mut at = result;
         for _ in 0..NEAR {
             self.memory.work += 1;
             let Some(parent) = self.transcript.parent_of(at) else {
-                self.lacks(at);
+                self.depend_on_missing(at);
                 return None;
             };
             match parent {
                 Some(parent) if parent == call => return Some(Ok(way)),
                 Some(parent) => at = parent,
                 None => {
-                    self.passed_to(Some(at).filter(|root| *root != result));
+                    self.depend_on_root(Some(at).filter(|root| *root != result));
                     return Some(Err(()));
                 }
             }
-            if is_said(self.transcript, at) && way.said.len() < OTHERS {
-                way.said.extend(self.transcript.find_print(at));
+            if has_user_message(self.transcript, at) && way.user_messages.len() < OTHERS {
+                way.user_messages.extend(self.transcript.find_print(at));
             }
             way.compaction = way.compaction.or_else(|| self.compaction_at(at));
         }
-        self.far_way(result, call)
+        self.far_path(result, call)
     }
 
     /// The compaction in a record, if it does not record what it kept.
     fn compaction_at(&self, record: Print) -> Option<EntryId> {
         let id = self.transcript.find_print(record)?;
-        let is_whole = self.transcript.glance(id)?.compaction == Compaction::Whole;
+        let is_whole = self.transcript.glance(id)?.compaction == CompactionKind::Whole;
         let keeps_unknown = || {
             Some(
                 self.transcript
-                    .kept_by(&self.transcript.get(id)?.key)
+                    .first_kept(&self.transcript.get(id)?.key)
                     .is_none(),
             )
         };
         (is_whole && keeps_unknown()?).then_some(id)
     }
 
-    fn far_way(&mut self, result: Print, call: Print) -> Option<Result<Way, ()>> {
+    fn far_path(&mut self, result: Print, call: Print) -> Option<Result<ParentChain, ()>> {
         let Memory { links, work, .. } = &mut *self.memory;
-        let step = match links.above(self.transcript, result, work) {
+        let step = match links.trace_to_root(self.transcript, result, work) {
             Above::Rooted(step) => step,
             Above::Broken(missing) => {
-                self.lacks(missing);
+                self.depend_on_missing(missing);
                 return None;
             }
             Above::Circle => return None,
         };
-        links.above(self.transcript, call, work);
-        if !links.is_above(call, result, work) {
-            self.passed_to(Some(step.root));
+        links.trace_to_root(self.transcript, call, work);
+        if !links.is_ancestor(call, result, work) {
+            self.depend_on_root(Some(step.root));
             return Some(Err(()));
         }
-        let said = links.said_between(call, result, OTHERS);
+        let said = links.user_messages_between(call, result, OTHERS);
         let said = said
             .into_iter()
             .filter_map(|record| self.transcript.find_print(record))
             .collect();
-        Some(Ok(Way {
-            said,
+        Some(Ok(ParentChain {
+            user_messages: said,
             compaction: None,
         }))
     }
 
     /// Whether a record is an ancestor of another, within [`NEAR`] links.
-    pub(super) fn is_above(&mut self, upper: &Key, lower: &Key) -> bool {
+    pub(super) fn is_ancestor(&mut self, upper: &Key, lower: &Key) -> bool {
         let (upper, lower) = (
             self.transcript.print_of(upper),
             self.transcript.print_of(lower),
@@ -318,9 +322,9 @@ impl<'a> Scene<'a> {
     }
 
     /// Registers a dependency on a root, which may get a parent later.
-    fn passed_to(&mut self, root: Option<Print>) {
+    fn depend_on_root(&mut self, root: Option<Print>) {
         if let Some(root) = root.and_then(|root| self.transcript.find_print(root)) {
-            self.looked_at(root);
+            self.depend_on(root);
         }
     }
 
@@ -331,7 +335,7 @@ impl<'a> Scene<'a> {
     }
 
     /// A new finding at a block, without a message.
-    pub(super) fn found(
+    pub(super) fn new_finding(
         &self,
         rule: &'static Rule,
         block: usize,
@@ -359,14 +363,19 @@ impl<'a> Scene<'a> {
     }
 
     /// Adds a finding about a call, at its record.
-    pub(super) fn add_call(&mut self, rule: &'static Rule, asked: Asked<'_>, message: String) {
-        let found = self.found(rule, asked.block, &asked.call.key, asked.call.input.from);
+    pub(super) fn add_call(
+        &mut self,
+        rule: &'static Rule,
+        asked: CallWithBlock<'_>,
+        message: String,
+    ) {
+        let found = self.new_finding(rule, asked.block, &asked.call.key, asked.call.input.from);
         self.findings.push(Finding { message, ..found });
     }
 
     /// Adds a finding about a result, at its record.
     pub(super) fn add_result(&mut self, rule: &'static Rule, given: Given<'_>, message: String) {
-        let found = self.found(rule, given.block, given.id, given.result.body.from);
+        let found = self.new_finding(rule, given.block, given.id, given.result.body.from);
         self.findings.push(Finding { message, ..found });
     }
 }
@@ -382,7 +391,7 @@ fn has_own_id(call: &ToolCall) -> bool {
 }
 
 /// The name of a call in messages: `bash (toolu_01)`.
-pub(super) fn named(call: &ToolCall) -> String {
+pub(super) fn call_name(call: &ToolCall) -> String {
     match (call.name.is_blank(), call.key.is_blank()) {
         (false, false) => format!("{} ({})", call.name, call.key),
         (false, true) => call.name.to_string(),
@@ -392,9 +401,9 @@ pub(super) fn named(call: &ToolCall) -> String {
 }
 
 /// The name of a result in messages: that of its call, otherwise its id.
-pub(super) fn named_result(given: Given<'_>) -> String {
+pub(super) fn result_name(given: Given<'_>) -> String {
     match (given.call, &given.result.tool) {
-        (Some(call), _) => named(call),
+        (Some(call), _) => call_name(call),
         (None, Some(tool)) => format!("{tool} ({})", given.id),
         (None, None) => given.id.to_string(),
     }

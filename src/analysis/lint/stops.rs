@@ -1,12 +1,12 @@
 //! Rules for stop reasons that contradict the blocks of the answer.
 
 use super::dependents::Dependency;
-use super::scene::Scene;
-use super::{Finding, Group, Rule};
+use super::scene::LintScene;
+use super::{Finding, Rule, RuleGroup};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Break, Role, Stop};
 
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP],
     judge,
 };
@@ -25,7 +25,7 @@ pub(super) static CALL_WITHOUT_STOP: Rule = Rule {
 /// Prefix of tools that the provider runs within the answer, which do not change its stop reason.
 const OF_PROVIDER: &str = "srvtoolu_";
 
-fn judge(scene: &mut Scene<'_>) {
+fn judge(scene: &mut LintScene<'_>) {
     if scene.entry.role != Role::Assistant || scene.entry.marks.open {
         return;
     }
@@ -36,14 +36,14 @@ fn judge(scene: &mut Scene<'_>) {
     }
 }
 
-fn without_call(scene: &mut Scene<'_>) {
+fn without_call(scene: &mut LintScene<'_>) {
     if scene.entry.calls().next().is_some() {
         return;
     }
     // An answer whose parts have no common id continues in the next entry.
     let next = scene.next_in_lane().find(|(_, entry)| !entry.marks.copy);
     if let Some((id, entry)) = next {
-        scene.decided_by(id);
+        scene.depend_on_following(id);
         let is_interrupted =
             |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Interrupted(_)));
         if entry.role == Role::Assistant || entry.has(is_interrupted) {
@@ -56,7 +56,7 @@ fn without_call(scene: &mut Scene<'_>) {
             return;
         }
     }
-    let found = scene.found(&STOP_WITHOUT_CALL, 0, &scene.entry.key, scene.entry.origin);
+    let found = scene.new_finding(&STOP_WITHOUT_CALL, 0, &scene.entry.key, scene.entry.origin);
     let message = "the answer ended for calls of tools, but has none".to_owned();
     scene.findings.push(Finding {
         message,
@@ -65,7 +65,7 @@ fn without_call(scene: &mut Scene<'_>) {
     });
 }
 
-fn without_stop(scene: &mut Scene<'_>) {
+fn without_stop(scene: &mut LintScene<'_>) {
     let calls = scene.calls();
     let own: Vec<_> = calls
         .iter()
@@ -75,7 +75,7 @@ fn without_stop(scene: &mut Scene<'_>) {
     let mut waits = false;
     let mut unanswered = 0;
     for _ in own.iter().filter(|asked| asked.call.state.is_open()) {
-        let may_go_on = scene.may_go_on();
+        let may_go_on = scene.may_get_results();
         waits |= may_go_on;
         unanswered += usize::from(!may_go_on);
     }
@@ -89,7 +89,7 @@ fn without_stop(scene: &mut Scene<'_>) {
     if waits || is_of_several {
         return;
     }
-    let found = scene.found(
+    let found = scene.new_finding(
         &CALL_WITHOUT_STOP,
         first.block,
         &first.call.key,

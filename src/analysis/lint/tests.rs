@@ -6,13 +6,13 @@ use proptest::prelude::{Strategy, any, prop, prop_oneof, proptest};
 
 use super::{Finding, Findings};
 use crate::model::body::Key;
-use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
+use crate::model::edit::{Batch, BatchMode, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Role, Stop};
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolCall, ToolResult, ToolState};
 use crate::model::transcript::Transcript;
 
@@ -165,7 +165,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             }
         }
         Step::Begin { key: number, call } => {
-            let work = Some(Box::new(Work::begun(key(*number), Ends::Announced)));
+            let work = Some(Box::new(Work::begun(key(*number), EndRecording::Announced)));
             let result = ToolResult {
                 work,
                 ..done(&mut out, key(*number), "it runs")
@@ -182,9 +182,9 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             carrier,
         } => {
             let carrier = [Carrier::Queue, Carrier::Notice, Carrier::Poll][usize::from(*carrier)];
-            let end = End::by_word(None, Some(i64::from(number % 2)));
+            let end = WorkEnd::from_word(None, Some(i64::from(number % 2)));
             let at = Some(Timestamp(i64::from(line) * LINE_MS));
-            let about = About {
+            let about = WorkReference {
                 call: Some(id(*call)),
                 handle: None,
             };
@@ -209,7 +209,7 @@ fn batch(step: &Step, line: u32, is_tree: bool) -> Batch {
             let line = Break::compaction("");
             entry.push(line);
             if let Some(kept) = kept {
-                out.meta(MetaEdit::Kept {
+                out.meta(MetaEdit::FirstKept {
                     compaction: key(*number),
                     first: key(*kept),
                 });
@@ -246,7 +246,7 @@ fn without_links_no_result_waits_for_a_record() {
     for (line, step) in (1..).zip(&steps) {
         transcript.apply(batch(step, line, false));
     }
-    transcript.settle();
+    transcript.update_derived();
     assert_eq!(Findings::of(&transcript).records_awaited(), 0);
     let link = batch(
         &Step::Result {
@@ -259,7 +259,7 @@ fn without_links_no_result_waits_for_a_record() {
         false,
     );
     transcript.apply(link);
-    transcript.settle();
+    transcript.update_derived();
     assert_eq!(
         Findings::of(&transcript).records_awaited(),
         9,
@@ -310,7 +310,7 @@ fn an_end_is_no_orphan_if_its_call_may_stand_in_a_file_that_is_not_here() {
             carrier: 1,
         };
         transcript.apply(batch(&end, 4, false));
-        transcript.settle();
+        transcript.update_derived();
         let findings = Findings::of(&transcript);
         findings
             .iter()
@@ -343,14 +343,14 @@ proptest! {
             let mut tree = Batch::default();
             tree.meta(MetaEdit::LinkedTree);
             let touched = transcript.apply(tree);
-            findings.note(&transcript, &touched);
+            findings.invalidate(&transcript, &touched);
         }
         for (place, step) in steps.iter().enumerate() {
             let line = u32::try_from(place).unwrap() + 1;
             let touched = transcript.apply(batch(step, line, is_tree));
-            findings.note(&transcript, &touched);
+            findings.invalidate(&transcript, &touched);
             if place % pace == 0 {
-                transcript.settle();
+                transcript.update_derived();
                 findings.follow(&transcript, usize::MAX);
                 let whole = Findings::of(&transcript);
                 assert_eq!(listed(&findings), listed(&whole));
@@ -361,16 +361,16 @@ proptest! {
             for (place, step) in steps.iter().enumerate() {
                 let line = u32::try_from(place).unwrap() + 1;
                 let mut again = batch(step, line, is_tree);
-                again.mode = if place == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
+                again.mode = if place == 0 { BatchMode::ReplaceStart } else { BatchMode::ReplaceMore };
                 let touched = transcript.apply(again);
-                findings.note(&transcript, &touched);
+                findings.invalidate(&transcript, &touched);
             }
             let mut end = Batch::default();
-            end.mode = if steps.is_empty() { Mode::Replace } else { Mode::ReplaceEnd };
+            end.mode = if steps.is_empty() { BatchMode::Replace } else { BatchMode::ReplaceEnd };
             let touched = transcript.apply(end);
-            findings.note(&transcript, &touched);
+            findings.invalidate(&transcript, &touched);
         }
-        transcript.settle();
+        transcript.update_derived();
         findings.follow(&transcript, usize::MAX);
         assert_eq!(listed(&findings), listed(&Findings::of(&transcript)));
     }

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::dependents::Dependency;
-use super::scene::{Asked, Scene, named};
-use super::{Finding, Group, Rule};
+use super::scene::{CallWithBlock, LintScene, call_name};
+use super::{Finding, Rule, RuleGroup};
 use crate::analysis::calls::lifecycle::{Lifecycle, late_ms};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
@@ -18,9 +18,9 @@ use crate::model::figures;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::tool::Verdict;
-use crate::model::tool::work::{About, Ends, Update, Work};
+use crate::model::tool::work::{EndRecording, Update, Work, WorkReference};
 
-pub(super) const GROUP: Group = Group {
+pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[
         &UNDELIVERED,
         &LATE,
@@ -74,7 +74,7 @@ const ON_ITS_WAY_MS: i64 = 10 * 1000;
 /// Limit of a sub-agent's last entries that are checked.
 const LAST: usize = 64;
 
-fn judge(scene: &mut Scene<'_>) {
+fn judge(scene: &mut LintScene<'_>) {
     for asked in scene.calls() {
         if let Some(work) = asked.call.state.work() {
             judge_call(scene, asked, work);
@@ -86,7 +86,7 @@ fn judge(scene: &mut Scene<'_>) {
     }
 }
 
-fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
+fn judge_call(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, work: &Work) {
     let life = Lifecycle::of(
         scene.transcript,
         (scene.id, &scene.entry.key),
@@ -102,8 +102,8 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
     let is_missed =
         || is_over && work.is_reported() && life.completed.is_some() && life.delivered.is_none();
     if life.is_undelivered || is_missed() {
-        if let Some(id) = life.left_out_by(scene.transcript, scene.id) {
-            scene.looked_at(id);
+        if let Some(id) = life.undelivered_by(scene.transcript, scene.id) {
+            scene.depend_on(id);
         }
         // Unless the agent promises to notify the model, it is by design.
         let severity = if work.is_queued() {
@@ -140,13 +140,13 @@ fn judge_call(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work) {
 }
 
 /// Judges work without a recorded end.
-fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
+fn unended(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, work: &Work, name: &str) {
     let awaited = scene.frame.awaited;
-    if work.ends == Ends::Unrecorded || !awaited.is_behind(scene.transcript, scene.id) {
+    if work.ends == EndRecording::Unrecorded || !awaited.is_past(scene.transcript, scene.id) {
         return;
     }
     let asked_last = work.polls().last();
-    if work.ends == Ends::Asked && asked_last.is_none() {
+    if work.ends == EndRecording::Asked && asked_last.is_none() {
         let message = format!("{name} goes on, and the model never asked how it stands");
         return add(scene, &UNPOLLED, asked, UNPOLLED.severity, None, message);
     }
@@ -173,7 +173,7 @@ fn unended(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
 }
 
 /// Judges work that was reported as ended too early.
-fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
+fn early(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, work: &Work, name: &str) {
     if let Some((first, later)) = work.contradiction() {
         let message = match later.end {
             Some(end) => format!(
@@ -203,12 +203,12 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
     else {
         return;
     };
-    if let Some(later) = goes_on_after(scene, lane, at.0) {
+    if let Some(later) = answer_after_end(scene, lane, at.0) {
         let message = format!(
             "{name} ended {}, and its sub-agent went on after that",
             word(first)
         );
-        let found = scene.found(&EARLY, asked.block, &asked.call.key, asked.call.input.from);
+        let found = scene.new_finding(&EARLY, asked.block, &asked.call.key, asked.call.input.from);
         scene.findings.push(Finding {
             message,
             others: vec![later],
@@ -218,12 +218,12 @@ fn early(scene: &mut Scene<'_>, asked: Asked<'_>, work: &Work, name: &str) {
 }
 
 /// The first answer of a sub-agent after its end, if it got no message in between.
-fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId> {
+fn answer_after_end(scene: &mut LintScene<'_>, lane: &Name, end: i64) -> Option<EntryId> {
     let transcript = scene.transcript;
     let mut first = None;
     for entry in transcript.lane_backwards(Some(lane)).take(LAST) {
         let id = transcript.find(&entry.key)?;
-        scene.looked_at(id);
+        scene.depend_on(id);
         if entry.at?.0 <= end {
             let late =
                 first.filter(|(_, role, at)| *role == Role::Assistant && *at > end + ON_ITS_WAY_MS);
@@ -235,29 +235,29 @@ fn goes_on_after(scene: &mut Scene<'_>, lane: &Name, end: i64) -> Option<EntryId
 }
 
 /// Judges a notice that names a call, but does not clearly match its work.
-fn judge_notice(scene: &mut Scene<'_>, about: &About) {
+fn judge_notice(scene: &mut LintScene<'_>, about: &WorkReference) {
     let Some(call) = &about.call else { return };
     let transcript = scene.transcript;
     let mut beginners = about
         .handle
         .iter()
-        .flat_map(|handle| transcript.beginners(handle));
+        .flat_map(|handle| transcript.calls_beginning(handle));
     let (other, is_only) = (beginners.next(), beginners.next().is_none());
     if let Some((id, _)) = other {
-        scene.looked_at(id);
+        scene.depend_on(id);
     }
     let caller = scene.nearest_caller(call);
     let place = scene.entry.origin;
     match (caller, other, &about.handle) {
-        (None, None, _) if is_whole(scene) => {
-            let found = scene.found(&ORPHAN, 0, call, place);
+        (None, None, _) if has_all_files(scene) => {
+            let found = scene.new_finding(&ORPHAN, 0, call, place);
             let message = format!("work of {call} ended, and no call of the session has this id");
             scene.findings.push(Finding { message, ..found });
         }
         (Some(caller), Some((id, key)), Some(handle))
             if is_only && key != call && has_work(scene, caller, call) =>
         {
-            let found = scene.found(&MISROUTED, 0, call, place);
+            let found = scene.new_finding(&MISROUTED, 0, call, place);
             let message =
                 format!("the end of {handle}, which {key} began, is told as that of {call}");
             let others = BTreeSet::from([caller, id]).into_iter().collect();
@@ -273,7 +273,7 @@ fn judge_notice(scene: &mut Scene<'_>, about: &About) {
 
 /// Whether no missing file can contain the call that a notice refers to: neither that of a
 /// sub-agent that was started before, nor of a session that this one continues.
-fn is_whole(scene: &mut Scene<'_>) -> bool {
+fn has_all_files(scene: &mut LintScene<'_>) -> bool {
     let transcript = scene.transcript;
     let is_missing = |lane: &&LaneFacts| {
         let is_before = || transcript.caller(lane).is_some_and(|id| id <= scene.id);
@@ -290,7 +290,7 @@ fn is_whole(scene: &mut Scene<'_>) -> bool {
 }
 
 /// Whether a call with this id began work.
-fn has_work(scene: &Scene<'_>, entry: EntryId, call: &Key) -> bool {
+fn has_work(scene: &LintScene<'_>, entry: EntryId, call: &Key) -> bool {
     let entry = scene.transcript.get(entry);
     entry.is_some_and(|entry| {
         entry
@@ -301,9 +301,9 @@ fn has_work(scene: &Scene<'_>, entry: EntryId, call: &Key) -> bool {
 
 /// Adds a finding about a call; `by` is the record of the other end.
 fn add(
-    scene: &mut Scene<'_>,
+    scene: &mut LintScene<'_>,
     rule: &'static Rule,
-    asked: Asked<'_>,
+    asked: CallWithBlock<'_>,
     severity: Severity,
     by: Option<&Key>,
     message: String,
@@ -312,9 +312,9 @@ fn add(
         .and_then(|by| scene.transcript.find(by))
         .filter(|other| *other != scene.id);
     if let Some(other) = other {
-        scene.looked_at(other);
+        scene.depend_on(other);
     }
-    let found = scene.found(rule, asked.block, &asked.call.key, asked.call.input.from);
+    let found = scene.new_finding(rule, asked.block, &asked.call.key, asked.call.input.from);
     let severity = severity.min(found.severity);
     scene.findings.push(Finding {
         severity,
@@ -324,8 +324,8 @@ fn add(
     });
 }
 
-fn name_of(asked: Asked<'_>, work: &Work) -> String {
-    let name = named(asked.call);
+fn name_of(asked: CallWithBlock<'_>, work: &Work) -> String {
+    let name = call_name(asked.call);
     if work.handle.is_blank() {
         name
     } else {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::steps::{Hunk, Row};
+use super::steps::{Hunk, StepFact};
 use crate::analysis::calls::Place;
 use crate::analysis::derived::Facts;
 use crate::model::entry::EntryId;
@@ -24,25 +24,25 @@ pub(crate) struct Undone {
 
 /// The state of the pass over edits.
 pub(super) struct Churn<'a> {
-    facts: &'a Facts<Row>,
+    facts: &'a Facts<StepFact>,
     /// Replacements in effect, each with its newest edit.
-    stand: HashMap<(u32, u64, u64), Place>,
+    in_effect: HashMap<(u32, u64, u64), Place>,
     found: BTreeMap<(EntryId, usize), Undone>,
 }
 
 impl<'a> Churn<'a> {
-    pub(super) fn new(facts: &'a Facts<Row>) -> Self {
+    pub(super) fn new(facts: &'a Facts<StepFact>) -> Self {
         Self {
             facts,
-            stand: HashMap::new(),
+            in_effect: HashMap::new(),
             found: BTreeMap::new(),
         }
     }
 
     /// Adds the rows of the next entry.
-    pub(super) fn add(&mut self, entry: EntryId, rows: &[Row]) {
+    pub(super) fn add(&mut self, entry: EntryId, rows: &[StepFact]) {
         for row in rows {
-            let Row::Hunk(Hunk {
+            let StepFact::Hunk(Hunk {
                 old,
                 new,
                 path,
@@ -57,13 +57,13 @@ impl<'a> Churn<'a> {
             };
             let back = (path, new, old);
             let edit = self
-                .stand
+                .in_effect
                 .get(&back)
                 .copied()
                 .filter(|edit| super::rank(*edit) < super::rank(by));
-            self.stand.insert((path, old, new), by);
+            self.in_effect.insert((path, old, new), by);
             if let Some(edit) = edit {
-                self.stand.remove(&back);
+                self.in_effect.remove(&back);
                 self.found.insert(
                     super::rank(by),
                     Undone {

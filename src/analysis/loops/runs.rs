@@ -4,7 +4,7 @@
 
 use hashbrown::HashMap;
 
-use super::steps::{Outcome, Row, Step};
+use super::steps::{CallStep, ResultFacts, StepFact};
 use crate::analysis::calls::Place;
 use crate::analysis::derived::Facts;
 use crate::analysis::expression::LOOP;
@@ -18,14 +18,14 @@ const RECENT: usize = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     pub(crate) tool: Name,
-    calls: Vec<Call>,
+    calls: Vec<RepeatedCall>,
 }
 
 /// A call of a run.
 #[derive(Clone, Debug, PartialEq)]
-struct Call {
+struct RepeatedCall {
     place: Place,
-    outcome: Option<Outcome>,
+    outcome: Option<ResultFacts>,
     /// Whether the whole arguments were compared, rather than only their beginning and size.
     is_sure: bool,
 }
@@ -42,12 +42,12 @@ pub(crate) enum Results {
 }
 
 impl Run {
-    fn of(calls: &[(EntryId, &Step)], facts: &Facts<Row>) -> Self {
+    fn of(calls: &[(EntryId, &CallStep)], facts: &Facts<StepFact>) -> Self {
         let tool = calls
             .first()
             .map(|(_, step)| facts.name(step.tool))
             .unwrap_or_default();
-        let call = |(entry, step): &(EntryId, &Step)| Call {
+        let call = |(entry, step): &(EntryId, &CallStep)| RepeatedCall {
             place: Place {
                 entry: *entry,
                 block: step.block as usize,
@@ -105,48 +105,48 @@ impl Run {
 }
 
 /// The state of the pass over all lanes.
-pub(super) struct Lanes<'a> {
-    facts: &'a Facts<Row>,
+pub(super) struct RunSweep<'a> {
+    facts: &'a Facts<StepFact>,
     numbers: HashMap<Option<&'a Name>, usize>,
-    pub(super) list: Vec<Lane<'a>>,
+    pub(super) list: Vec<LaneRuns<'a>>,
     /// Sub-agents with entries since the last prompt of the main lane.
-    awake: Vec<usize>,
+    active: Vec<usize>,
 }
 
 /// The state of a lane.
 #[derive(Default)]
-pub(super) struct Lane<'a> {
+pub(super) struct LaneRuns<'a> {
     pub(super) name: Option<&'a Name>,
     /// Number of calls so far.
     steps: usize,
-    is_awake: bool,
+    is_active: bool,
     /// The current run of each tool, by the number of the tool.
-    open: HashMap<u32, Open<'a>>,
+    open: HashMap<u32, OpenRun<'a>>,
     loops: Vec<Run>,
 }
 
 /// A run, and the index in the lane of its newest call.
 #[derive(Default)]
-struct Open<'a> {
-    calls: Vec<(EntryId, &'a Step)>,
+struct OpenRun<'a> {
+    calls: Vec<(EntryId, &'a CallStep)>,
     last: usize,
 }
 
-impl<'a> Lanes<'a> {
-    pub(super) fn new(facts: &'a Facts<Row>) -> Self {
+impl<'a> RunSweep<'a> {
+    pub(super) fn new(facts: &'a Facts<StepFact>) -> Self {
         Self {
             facts,
             numbers: HashMap::new(),
             list: Vec::new(),
-            awake: Vec::new(),
+            active: Vec::new(),
         }
     }
 
     /// Adds the rows of the next entry.
-    pub(super) fn add(&mut self, name: Option<&'a Name>, id: EntryId, rows: &'a [Row]) {
-        let is_prompt = matches!(rows.first(), Some(Row::Prompt));
+    pub(super) fn add(&mut self, name: Option<&'a Name>, id: EntryId, rows: &'a [StepFact]) {
+        let is_prompt = matches!(rows.first(), Some(StepFact::Prompt));
         if name.is_none() && is_prompt {
-            for number in std::mem::take(&mut self.awake) {
+            for number in std::mem::take(&mut self.active) {
                 self.list
                     .get_mut(number)
                     .into_iter()
@@ -155,28 +155,28 @@ impl<'a> Lanes<'a> {
         }
         let number = *self.numbers.entry(name).or_insert(self.list.len());
         if number == self.list.len() {
-            self.list.push(Lane {
+            self.list.push(LaneRuns {
                 name,
-                ..Lane::default()
+                ..LaneRuns::default()
             });
         }
         let Some(lane) = self.list.get_mut(number) else {
             return;
         };
-        if name.is_some() && !std::mem::replace(&mut lane.is_awake, true) {
-            self.awake.push(number);
+        if name.is_some() && !std::mem::replace(&mut lane.is_active, true) {
+            self.active.push(number);
         }
         if is_prompt {
             lane.end(self.facts);
         }
         rows.iter()
-            .filter_map(Row::step)
+            .filter_map(StepFact::step)
             .for_each(|step| lane.call(id, step, self.facts));
     }
 }
 
-impl<'a> Lane<'a> {
-    fn call(&mut self, id: EntryId, step: &'a Step, facts: &Facts<Row>) {
+impl<'a> LaneRuns<'a> {
+    fn call(&mut self, id: EntryId, step: &'a CallStep, facts: &Facts<StepFact>) {
         let Self { open, loops, .. } = self;
         if step.changes {
             open.extract_if(|tool, _| *tool != step.tool)
@@ -196,15 +196,15 @@ impl<'a> Lane<'a> {
     }
 
     /// Ends all runs.
-    fn end(&mut self, facts: &Facts<Row>) {
-        self.is_awake = false;
+    fn end(&mut self, facts: &Facts<StepFact>) {
+        self.is_active = false;
         self.open
             .drain()
             .for_each(|(_, run)| run.end(&mut self.loops, facts));
     }
 
     /// The longest run that nothing ended and whose last call is recent.
-    pub(super) fn current(&self, facts: &Facts<Row>) -> Option<Run> {
+    pub(super) fn current(&self, facts: &Facts<StepFact>) -> Option<Run> {
         let least = self.steps.saturating_sub(RECENT);
         let open = self.open.values().filter(|run| run.last >= least);
         open.max_by_key(|run| (run.calls.len(), run.last))
@@ -212,14 +212,14 @@ impl<'a> Lane<'a> {
     }
 
     /// Runs that are long enough for a loop, unsorted.
-    pub(super) fn into_loops(mut self, facts: &Facts<Row>) -> Vec<Run> {
+    pub(super) fn into_loops(mut self, facts: &Facts<StepFact>) -> Vec<Run> {
         self.end(facts);
         self.loops
     }
 }
 
-impl Open<'_> {
-    fn end(self, loops: &mut Vec<Run>, facts: &Facts<Row>) {
+impl OpenRun<'_> {
+    fn end(self, loops: &mut Vec<Run>, facts: &Facts<StepFact>) {
         if self.calls.len() as u64 >= LOOP {
             loops.push(Run::of(&self.calls, facts));
         }

@@ -14,18 +14,18 @@ const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath
 
 /// A fact of an entry: a prompt first, then calls by block, each edit before its replacements.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Row {
+pub enum StepFact {
     /// The entry is a prompt.
     Prompt,
     /// A call.
-    Call(Step),
+    Call(CallStep),
     /// A replacement in a file by the call before.
     Hunk(Hunk),
 }
 
 /// A call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct CallStep {
     /// Hash of the tool and the beginning of the arguments.
     likeness: u64,
     /// Hash of the whole arguments, if they were ever in memory.
@@ -55,13 +55,13 @@ pub struct Hunk {
 
 /// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outcome {
+pub(super) struct ResultFacts {
     is_done: bool,
     size: (u32, u32),
     print: Option<NonZeroU64>,
 }
 
-impl Outcome {
+impl ResultFacts {
     /// Whether both are equal, as far as is known.
     pub(super) fn is_same(self, other: Self) -> bool {
         let prints = self.print.zip(other.print);
@@ -70,7 +70,7 @@ impl Outcome {
     }
 }
 
-impl Step {
+impl CallStep {
     fn of(call: &ToolCall, block: u32, tool: u32, known: Option<&Self>) -> Self {
         let body = call.state.result().map(|result| &result.body);
         let size = body.map_or((0, 0), |body| (body.bytes, body.lines));
@@ -89,8 +89,8 @@ impl Step {
     }
 
     /// The result, if there is one.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
-        Some(Outcome {
+    pub(super) fn outcome(&self) -> Option<ResultFacts> {
+        Some(ResultFacts {
             is_done: self.is_done?,
             size: self.size,
             print: self.result,
@@ -106,12 +106,12 @@ impl Step {
 
 /// Adds the facts of an entry. Hashes of arguments that are on disk by now are taken from the
 /// earlier facts.
-pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
+pub(super) fn read(entry: &Entry, before: &[StepFact], out: &mut Out<'_, StepFact>) {
     if entry.marks.copy {
         return;
     }
     if entry.marks.prompt {
-        out.push(Row::Prompt);
+        out.push(StepFact::Prompt);
     }
     let mut rest = before;
     for (block, call) in entry.numbered_calls() {
@@ -121,10 +121,10 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
             .unwrap_or_default();
         let known = rest
             .first()
-            .and_then(Row::step)
+            .and_then(StepFact::step)
             .filter(|known| (known.block, known.likeness) == (block, likeness));
         let tool = out.number(&call.name);
-        out.push(Row::Call(Step::of(call, block, tool, known)));
+        out.push(StepFact::Call(CallStep::of(call, block, tool, known)));
         if call.kind == ToolKind::Edit && !calls::Outcome::of(&call.state).is_undone() {
             match call.input.tree() {
                 Some(tree) => read_hunks(block, call, tree, out),
@@ -138,7 +138,7 @@ pub(super) fn read(entry: &Entry, before: &[Row], out: &mut Out<'_, Row>) {
     }
 }
 
-impl Row {
+impl StepFact {
     fn block(&self) -> Option<u32> {
         match self {
             Self::Prompt => None,
@@ -148,7 +148,7 @@ impl Row {
     }
 
     /// The call, if it is one.
-    pub(super) fn step(&self) -> Option<&Step> {
+    pub(super) fn step(&self) -> Option<&CallStep> {
         match self {
             Self::Call(step) => Some(step),
             Self::Prompt | Self::Hunk(_) => None,
@@ -161,7 +161,7 @@ impl Row {
 }
 
 /// Adds the replacements of an edit.
-fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) {
+fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, StepFact>) {
     let path = PATHS
         .iter()
         .find_map(|name| tree.get(name)?.as_text())
@@ -169,7 +169,7 @@ fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, Row>) 
     for (old, new) in replacements_of(tree) {
         if old != new && !old.trim().is_empty() && !new.trim().is_empty() {
             let path = out.number(path);
-            out.push(Row::Hunk(Hunk {
+            out.push(StepFact::Hunk(Hunk {
                 old: hash_of(old),
                 new: hash_of(new),
                 path,

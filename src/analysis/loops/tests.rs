@@ -23,8 +23,8 @@ impl Session {
         let mut batch = Batch::default();
         fill(&mut batch);
         let touched = self.transcript.apply(batch);
-        self.transcript.settle();
-        self.loops.note(&self.transcript, &touched);
+        self.transcript.update_derived();
+        self.loops.invalidate(&self.transcript, &touched);
         self.loops.follow(&self.transcript, usize::MAX);
         // Incremental updates equal one pass.
         assert_eq!(all(&self.loops), all(&Memo::of(&self.transcript)));

@@ -3,7 +3,7 @@
 
 use super::prices::{self, Prices};
 use crate::model::text::Name;
-use crate::model::totals::{Spent, ToPrice, Totals};
+use crate::model::totals::{ModelUsage, ToPrice, Totals};
 use crate::model::usage::{Scope, Usage};
 
 /// A cost in USD with its source.
@@ -29,7 +29,7 @@ pub struct Cost {
 impl Cost {
     /// Marks the cost as partial if some of the usage is recorded elsewhere.
     #[must_use]
-    pub(crate) fn lacking(self, is_elsewhere: bool) -> Self {
+    pub(crate) fn partial_if(self, is_elsewhere: bool) -> Self {
         Self {
             is_partial: self.is_partial || is_elsewhere,
             ..self
@@ -80,7 +80,7 @@ impl Cost {
     }
 
     /// Whether the true cost is higher: some tokens are missing or have no price.
-    pub fn lacks_some(&self) -> bool {
+    pub fn is_lower_bound(&self) -> bool {
         self.is_partial || !self.unpriced_models.is_empty()
     }
 }
@@ -150,11 +150,11 @@ pub struct Money {
 
 impl Money {
     /// The cost of usage on one model.
-    pub(crate) fn of(spent: &Spent, prices: Option<&Prices>) -> Self {
+    pub(crate) fn of(spent: &ModelUsage, prices: Option<&Prices>) -> Self {
         let mut money = Self {
             recorded: i128::from(spent.recorded_nanos) * PICOS_IN_NANO,
             recordings: spent.priced,
-            lacking: spent.lacking,
+            lacking: spent.incomplete_costs,
             ..Self::default()
         };
         match prices {
@@ -175,7 +175,7 @@ impl Money {
                         .unpriced
                         .classes
                         .iter()
-                        .all(|(class, _)| prices.knows(&class.terms));
+                        .all(|(class, _)| prices.has_terms(&class.terms));
                     money.lacking = money.lacking.saturating_add(u32::from(!is_known));
                 }
                 None => money.unpriced = 1,
@@ -248,7 +248,7 @@ impl Money {
     }
 
     /// Whether it has neither a recorded cost nor a record that lacks one.
-    pub(crate) fn says_nothing(&self) -> bool {
+    pub(crate) fn has_no_records(&self) -> bool {
         self.recorded == 0 && self.lacking == 0
     }
 
@@ -290,7 +290,7 @@ pub(crate) fn estimate(prices: &Prices, tokens: &ToPrice) -> i128 {
 /// Prices totals of usage. The recorded cost of a whole run beats the sum of its requests; requests
 /// of an unfinished run, or after the agent's last record of its cost, are added to it.
 pub fn of(totals: &Totals) -> Cost {
-    of_part(totals, totals.tells_prompts_as_sum())
+    of_part(totals, totals.has_summed_prompts())
 }
 
 /// Prices a part of a session. `has_prompts`: the session records the prompts of all requests as
@@ -334,7 +334,7 @@ pub(crate) fn listed(totals: &Totals) -> Vec<(Name, Option<i128>)> {
     totals.to_price().into_iter().map(of_model).collect()
 }
 
-fn of_models(models: &[(Name, Spent)], has_prompts: bool) -> Cost {
+fn of_models(models: &[(Name, ModelUsage)], has_prompts: bool) -> Cost {
     let mut money = Money::default();
     let mut unpriced_models = Vec::new();
     for (model, spent) in models {
@@ -354,7 +354,7 @@ fn of_models(models: &[(Name, Spent)], has_prompts: bool) -> Cost {
 /// Explains the signs of a session's cost: `~`, `+`, `$?`.
 pub(crate) fn signs_of(cost: &Cost, totals: &Totals) -> Vec<(&'static str, String)> {
     let models = totals.by_model();
-    let sum = |of: fn(&Spent) -> u32| {
+    let sum = |of: fn(&ModelUsage) -> u32| {
         models
             .iter()
             .map(|(_, spent)| u64::from(of(spent)))
@@ -375,14 +375,14 @@ pub(crate) fn signs_of(cost: &Cost, totals: &Totals) -> Vec<(&'static str, Strin
         sum(|spent| spent.partial),
         "record only their first tokens",
     ));
-    if !totals.tells_prompts_as_sum() {
+    if !totals.has_summed_prompts() {
         signs.extend(of_all(
             sum(|spent| spent.without_prompt),
             "record nothing of their prompts",
         ));
     }
     signs.extend(of_all(
-        sum(|spent| spent.lacking),
+        sum(|spent| spent.incomplete_costs),
         "cost more than is recorded",
     ));
     let names: Vec<&str> = cost.unpriced_models.iter().map(|name| &**name).collect();
@@ -390,7 +390,7 @@ pub(crate) fn signs_of(cost: &Cost, totals: &Totals) -> Vec<(&'static str, Strin
         let sign = if cost.usd.is_none() { "$?" } else { "+" };
         signs.push((sign, format!("no price is known of {}", names.join(", "))));
     }
-    if cost.lacks_some() && !signs.iter().any(|(sign, _)| *sign == "+") {
+    if cost.is_lower_bound() && !signs.iter().any(|(sign, _)| *sign == "+") {
         signs.push((
             "+",
             "what sub-agents spent is in files that are not here".to_owned(),
@@ -432,7 +432,7 @@ mod tests {
                 is_partial,
                 ..spent(10, cost)
             };
-            assert_eq!(of_request(&usage, Some(&name)).lacks_some(), lacks_some);
+            assert_eq!(of_request(&usage, Some(&name)).is_lower_bound(), lacks_some);
         }
     }
 

@@ -14,9 +14,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::totals::{PROMPT_LIMITS, ToPrice, Tokens, UsageClass};
 use crate::model::usage::Usage;
 
-static BUILT_IN: LazyLock<Table> =
+static BUILT_IN: LazyLock<PriceTable> =
     LazyLock::new(|| read(include_str!("../../../assets/prices.json")));
-static REPLACEMENT: OnceLock<Table> = OnceLock::new();
+static REPLACEMENT: OnceLock<PriceTable> = OnceLock::new();
 static OWN: OnceLock<HashMap<String, Prices>> = OnceLock::new();
 
 /// Prices per kind of token, in the order of [`Tokens`], in USD × 10⁻⁶ per million tokens, so that
@@ -31,7 +31,7 @@ pub struct Prices {
     /// Of requests whose prompt exceeds a limit in tokens, the smallest limit first.
     pub(crate) above: Vec<(u64, Rates)>,
     /// Of requests on special terms by name: batch, another speed, one region.
-    pub(crate) terms: BTreeMap<String, Term>,
+    pub(crate) terms: BTreeMap<String, SpecialPrice>,
     /// One web search, in USD × 10⁻⁶.
     pub(crate) search: u64,
     /// The context window in tokens.
@@ -42,7 +42,7 @@ pub struct Prices {
 
 /// Price of requests on special terms.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Term {
+pub(crate) enum SpecialPrice {
     /// Rates of their own, and those of prompts that exceed a limit in tokens.
     Rates(Rates, Vec<(u64, Rates)>),
     /// A multiple of the usual price, in hundredths.
@@ -59,7 +59,7 @@ pub(crate) struct Tier {
 
 /// The table, its date and its source.
 #[derive(Debug, Default)]
-struct Table {
+struct PriceTable {
     date: String,
     source: String,
     models: HashMap<String, Prices>,
@@ -67,8 +67,8 @@ struct Table {
     regional: HashMap<String, Prices>,
 }
 
-impl Table {
-    fn taken(&self) -> Option<Timestamp> {
+impl PriceTable {
+    fn retrieved(&self) -> Option<Timestamp> {
         Timestamp::parse(&format!("{}T00:00:00Z", self.date))
     }
 }
@@ -84,8 +84,7 @@ impl Prices {
         sum
     }
 
-    /// Whether all these terms have a price.
-    pub(crate) fn knows(&self, terms: &[Name]) -> bool {
+    pub(crate) fn has_terms(&self, terms: &[Name]) -> bool {
         terms
             .iter()
             .all(|term| self.terms.contains_key(term.as_str()))
@@ -100,9 +99,9 @@ impl Prices {
                 .map(|(limit, rates)| (*limit, more(rates)))
                 .collect()
         };
-        let term = |term: &Term| match term {
-            Term::Rates(rates, above) => Term::Rates(more(rates), all(above)),
-            Term::Times(hundredths) => Term::Times(*hundredths),
+        let term = |term: &SpecialPrice| match term {
+            SpecialPrice::Rates(rates, above) => SpecialPrice::Rates(more(rates), all(above)),
+            SpecialPrice::Times(hundredths) => SpecialPrice::Times(*hundredths),
         };
         Self {
             rates: more(&self.rates),
@@ -165,8 +164,8 @@ impl Prices {
             .terms
             .iter()
             .filter_map(|term| match self.terms.get(term.as_str())? {
-                Term::Times(hundredths) => Some(*hundredths),
-                Term::Rates(..) => None,
+                SpecialPrice::Times(hundredths) => Some(*hundredths),
+                SpecialPrice::Rates(..) => None,
             });
         times.fold(rates, |rates, times| {
             rates.map(|rate| rate.saturating_mul(times) / 100)
@@ -177,8 +176,8 @@ impl Prices {
         let own = terms
             .iter()
             .find_map(|term| match self.terms.get(term.as_str())? {
-                Term::Rates(rates, above) => Some((*rates, above.as_slice())),
-                Term::Times(_) => None,
+                SpecialPrice::Rates(rates, above) => Some((*rates, above.as_slice())),
+                SpecialPrice::Times(_) => None,
             });
         own.unwrap_or((self.rates, &self.above))
     }
@@ -213,7 +212,7 @@ pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
     models.get(models::canonical(name).as_str())
 }
 
-fn table() -> &'static Table {
+fn table() -> &'static PriceTable {
     REPLACEMENT.get().unwrap_or(&BUILT_IN)
 }
 
@@ -223,8 +222,8 @@ pub(crate) fn provenance() -> (&'static str, &'static str) {
 }
 
 /// When the prices of the table were retrieved.
-pub(crate) fn taken() -> Option<Timestamp> {
-    table().taken()
+pub(crate) fn retrieved() -> Option<Timestamp> {
+    table().retrieved()
 }
 
 /// Installs the user's own prices, which take precedence over the table. To be called once, before
@@ -233,7 +232,7 @@ pub fn install(own: Vec<(String, Prices)>) {
     let with_terms = |(name, prices): (String, Prices)| {
         let row = table().models.get(models::canonical(&name).as_str());
         let times = row.into_iter().flat_map(|row| &row.terms);
-        let times = times.filter(|(_, term)| matches!(term, Term::Times(_)));
+        let times = times.filter(|(_, term)| matches!(term, SpecialPrice::Times(_)));
         let terms = times
             .map(|(name, term)| (name.clone(), term.clone()))
             .collect();
@@ -277,7 +276,7 @@ pub fn replace_table(text: &str) -> Result<Vec<String>, String> {
         mistakes.push(format!("1: prices of {more} more models are not used"));
     }
     let table = table_of(&json);
-    if table.models.is_empty() || table.taken().is_none() {
+    if table.models.is_empty() || table.retrieved().is_none() {
         let what = "1: this is no table of prices, which `tv help cost` describes".to_owned();
         return Err(mistakes.into_iter().next().unwrap_or(what));
     }
@@ -309,13 +308,13 @@ fn mistake(prices: &Value, is_inner: bool) -> Option<String> {
 }
 
 /// Parses the built-in table. If that failed, no model would have a price; a test checks it.
-fn read(text: &str) -> Table {
+fn read(text: &str) -> PriceTable {
     serde_json::from_str::<Value>(text)
         .map(|json| table_of(&json))
         .unwrap_or_default()
 }
 
-fn table_of(json: &Value) -> Table {
+fn table_of(json: &Value) -> PriceTable {
     let word = |value: &Value, name: &str| {
         value
             .get(name)
@@ -335,7 +334,7 @@ fn table_of(json: &Value) -> Table {
         .iter()
         .map(|(name, prices)| (name.clone(), prices.within_region()))
         .collect();
-    Table {
+    PriceTable {
         date: word(json, "date"),
         source: word(json, "source"),
         models,
@@ -361,17 +360,21 @@ fn prices(json: &Value) -> Option<Prices> {
     let own = members.filter(|(name, of)| of.is_object() && !NO_TERMS.contains(&name.as_str()));
     let own = own.filter_map(|(name, of)| {
         let rates = self::rates(of, Some(rates))?;
-        Some((name.clone(), Term::Rates(rates, above(of, rates))))
+        Some((
+            name.clone(),
+            SpecialPrice::Rates(rates, long_prompt_rates(of, rates)),
+        ))
     });
     let times = json
         .get("times")
         .and_then(Value::as_object)
         .into_iter()
         .flatten();
-    let times = times.filter_map(|(name, of)| Some((name.clone(), Term::Times(of.as_u64()?))));
+    let times =
+        times.filter_map(|(name, of)| Some((name.clone(), SpecialPrice::Times(of.as_u64()?))));
     Some(Prices {
         rates,
-        above: above(json, rates),
+        above: long_prompt_rates(json, rates),
         terms: own.chain(times).collect(),
         search: json.get("search").and_then(Value::as_u64).unwrap_or(0),
         window: json.get("window").and_then(Value::as_u64),
@@ -384,7 +387,7 @@ fn prices(json: &Value) -> Option<Prices> {
 }
 
 /// The rates of long prompts, the smallest limit first.
-fn above(json: &Value, usual: Rates) -> Vec<(u64, Rates)> {
+fn long_prompt_rates(json: &Value, usual: Rates) -> Vec<(u64, Rates)> {
     let limits = json
         .get("above")
         .and_then(Value::as_object)
@@ -540,7 +543,7 @@ mod tests {
             let prices = of_model(model).unwrap();
             let terms: Vec<Text> = terms.iter().copied().map(Text::from).collect();
             assert_eq!(
-                prices.knows(&terms),
+                prices.has_terms(&terms),
                 expected.is_some(),
                 "{model} {terms:?}"
             );

@@ -47,7 +47,7 @@ impl For {
 
 /// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RequestOutcome {
     /// No failure is recorded.
     Fine,
     /// It ended in an error.
@@ -74,7 +74,7 @@ pub struct Charge {
     pub model: Name,
     /// `None` is the main lane.
     pub(crate) lane: Option<Name>,
-    pub(crate) fate: Fate,
+    pub(crate) fate: RequestOutcome,
     /// The prices that apply.
     pub(crate) tier: Tier,
     /// Tokens and money.
@@ -84,8 +84,8 @@ pub struct Charge {
 /// The facts of an entry about usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntrySpending {
-    spent: Option<Spent>,
-    fate: Fate,
+    spent: Option<EntryUsage>,
+    fate: RequestOutcome,
     /// It is an error without tokens: if it was a request, its cost is unknown.
     lacks_tokens: bool,
     /// It records that the previous entry of its lane was interrupted.
@@ -96,7 +96,7 @@ pub struct EntrySpending {
 
 /// The usage of an entry.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Spent {
+pub(crate) struct EntryUsage {
     what: For,
     usage: Usage,
     model: Name,
@@ -105,7 +105,7 @@ pub(crate) struct Spent {
 
 /// Charges of entries, in file order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Carried {
+pub(crate) struct EntryCharges {
     pub(crate) charges: Vec<Charge>,
     /// Errors without recorded tokens: if they were requests, their cost is unknown.
     pub(crate) without_tokens: usize,
@@ -120,7 +120,7 @@ impl EntrySpending {
         let answers = matches!(entry.role, Role::Assistant | Role::Harness);
         let spent = |usage: &Usage| {
             let (what, model) = (purpose(usage)?, entry.model.clone().unwrap_or_default());
-            Some(Spent {
+            Some(EntryUsage {
                 what,
                 usage: usage.clone(),
                 model,
@@ -130,26 +130,26 @@ impl EntrySpending {
         let one = Self {
             spent: entry.usage.as_deref().and_then(spent),
             fate,
-            lacks_tokens: fate != Fate::Fine && answers && !is_spent,
+            lacks_tokens: fate != RequestOutcome::Fine && answers && !is_spent,
             stops: is_stop_of_an_answer(entry),
             can_be_stopped: can_be_stopped(entry),
         };
         (one.spent.is_some() || one.lacks_tokens || one.stops).then_some(one)
     }
 
-    pub(crate) fn spent(&self) -> Option<&Spent> {
+    pub(crate) fn usage(&self) -> Option<&EntryUsage> {
         self.spent.as_ref()
     }
 }
 
-impl Spent {
+impl EntryUsage {
     /// Its tokens and money.
     pub(crate) fn amount(&self) -> Amount {
         Amount::of(&self.usage, prices::of_model(&self.model))
     }
 }
 
-impl Carried {
+impl EntryCharges {
     /// Charges from the facts of entries, in file order.
     fn of(
         transcript: &Transcript,
@@ -172,10 +172,10 @@ impl Carried {
             if one.stops
                 && let Some(stopped) = last.and_then(|number| carried.charges.get_mut(number))
             {
-                stopped.fate = Fate::Aborted;
+                stopped.fate = RequestOutcome::Aborted;
             }
             *last = None;
-            let Some(Spent {
+            let Some(EntryUsage {
                 what,
                 usage,
                 model,
@@ -209,7 +209,7 @@ impl Carried {
 
     /// Extracts facts and builds charges in one pass, for callers that need nothing else of the
     /// session.
-    pub(crate) fn once(transcript: &Transcript) -> Self {
+    pub(crate) fn compute(transcript: &Transcript) -> Self {
         let ids = transcript.order().iter().copied().enumerate();
         Self::of(
             transcript,
@@ -246,23 +246,27 @@ fn is_stop_of_an_answer(entry: &Entry) -> bool {
 /// The outcome by the entry itself: an error or an interruption, unless the answer continued after
 /// it. An empty answer with stop reason `Other` is a failed attempt like the one before it, which
 /// has the error of both.
-fn fate(entry: &Entry) -> Fate {
-    let mut fate = Fate::Fine;
+fn fate(entry: &Entry) -> RequestOutcome {
+    let mut fate = RequestOutcome::Fine;
     for block in &entry.blocks {
         match &block.kind {
-            BlockKind::Break(Break::Error(_)) => fate = Fate::Failed,
-            BlockKind::Break(Break::Interrupted(_)) => fate = Fate::Aborted,
+            BlockKind::Break(Break::Error(_)) => fate = RequestOutcome::Failed,
+            BlockKind::Break(Break::Interrupted(_)) => fate = RequestOutcome::Aborted,
             BlockKind::Text(_) | BlockKind::Thinking(_) | BlockKind::Call(_)
-                if fate == Fate::Failed =>
+                if fate == RequestOutcome::Failed =>
             {
-                fate = Fate::Fine;
+                fate = RequestOutcome::Fine;
             }
             _ => {}
         }
     }
     let is_attempt =
         entry.blocks.is_empty() && entry.role == Role::Assistant && entry.stop == Stop::Other;
-    if is_attempt { Fate::Failed } else { fate }
+    if is_attempt {
+        RequestOutcome::Failed
+    } else {
+        fate
+    }
 }
 
 #[cfg(test)]

@@ -49,12 +49,12 @@ impl LiteralPrefilter {
 
     /// Whether a record may have a match.
     pub fn may_be_in(&self, record: &[u8]) -> bool {
-        self.is_met_by(record) || (is_torn(record) && self.may_be_torn_in(record))
+        self.matches(record) || (is_torn(record) && self.may_be_torn_in(record))
     }
 
     fn may_be_torn_in(&self, record: &[u8]) -> bool {
         let plain = without_sequences(record);
-        matches!(plain, Cow::Borrowed(_)) || is_torn(&plain) || self.is_met_by(&plain)
+        matches!(plain, Cow::Borrowed(_)) || is_torn(&plain) || self.matches(&plain)
     }
 
     /// The lines of a text that may have a match, in order and without line ends. Most of the text
@@ -95,7 +95,7 @@ impl LiteralPrefilter {
         lines
     }
 
-    fn is_met_by(&self, bytes: &[u8]) -> bool {
+    fn matches(&self, bytes: &[u8]) -> bool {
         self.0.iter().all(|need| need.is_match(bytes))
     }
 }

@@ -4,7 +4,7 @@ use crate::model::entry::{Block, BlockKind, Entry, Role};
 
 /// A kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum TextScope {
     /// Messages of the user.
     Prompts,
     /// Tool calls and their results.
@@ -20,16 +20,16 @@ pub enum Scope {
 }
 
 /// All scopes with their letters and names.
-pub(crate) const SCOPES: [(char, Scope, &str); 6] = [
-    ('u', Scope::Prompts, "prompts"),
-    ('t', Scope::Tools, "tools"),
-    ('e', Scope::Errors, "errors"),
-    ('b', Scope::Answers, "answers"),
-    ('k', Scope::Thinking, "thinking"),
-    ('s', Scope::Notes, "notes"),
+pub(crate) const SCOPES: [(char, TextScope, &str); 6] = [
+    ('u', TextScope::Prompts, "prompts"),
+    ('t', TextScope::Tools, "tools"),
+    ('e', TextScope::Errors, "errors"),
+    ('b', TextScope::Answers, "answers"),
+    ('k', TextScope::Thinking, "thinking"),
+    ('s', TextScope::Notes, "notes"),
 ];
 
-impl Scope {
+impl TextScope {
     /// Splits the typed text into scope and text.
     pub(crate) fn split(typed: &str) -> (Option<Self>, &str) {
         let scoped = SCOPES.iter().find_map(|(letter, scope, _)| {
@@ -49,33 +49,36 @@ impl Scope {
 }
 
 /// The scopes of a block.
-pub(crate) fn of_block(entry: &Entry, block: &Block) -> Vec<Scope> {
+pub(crate) fn of_block(entry: &Entry, block: &Block) -> Vec<TextScope> {
     let speaker = match entry.role {
-        Role::User => Scope::Prompts,
-        Role::Assistant => Scope::Answers,
-        Role::System | Role::Harness => Scope::Notes,
+        Role::User => TextScope::Prompts,
+        Role::Assistant => TextScope::Answers,
+        Role::System | Role::Harness => TextScope::Notes,
     };
     let own = match &block.kind {
         BlockKind::Text(_) | BlockKind::Image(_) => speaker,
-        BlockKind::Thinking(_) => Scope::Thinking,
-        BlockKind::Call(_) | BlockKind::Result(_) => Scope::Tools,
-        BlockKind::Break(_) | BlockKind::Raw(_) | BlockKind::Aside(..) => Scope::Notes,
+        BlockKind::Thinking(_) => TextScope::Thinking,
+        BlockKind::Call(_) | BlockKind::Result(_) => TextScope::Tools,
+        BlockKind::Break(_) | BlockKind::Raw(_) | BlockKind::Aside(..) => TextScope::Notes,
     };
     std::iter::once(own)
-        .chain(block.kind.is_error().then_some(Scope::Errors))
+        .chain(block.kind.is_error().then_some(TextScope::Errors))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Scope;
+    use super::TextScope;
 
     #[test]
     fn a_letter_and_a_colon_are_a_scope() {
-        assert_eq!(Scope::split("u:boats"), (Some(Scope::Prompts), "boats"));
-        assert_eq!(Scope::split("e:"), (Some(Scope::Errors), ""));
-        assert_eq!(Scope::split("x:boats"), (None, "x:boats"));
-        assert_eq!(Scope::split("[u]:boats"), (None, "[u]:boats"));
-        assert_eq!(Scope::split("u"), (None, "u"));
+        assert_eq!(
+            TextScope::split("u:boats"),
+            (Some(TextScope::Prompts), "boats")
+        );
+        assert_eq!(TextScope::split("e:"), (Some(TextScope::Errors), ""));
+        assert_eq!(TextScope::split("x:boats"), (None, "x:boats"));
+        assert_eq!(TextScope::split("[u]:boats"), (None, "[u]:boats"));
+        assert_eq!(TextScope::split("u"), (None, "u"));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 
 use super::literal_prefilter::{LiteralPrefilter, without_width};
-use super::scope::{self, Scope};
+use super::scope::{self, TextScope};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::patterns::{LONGEST_PATTERN, compile};
@@ -24,22 +24,22 @@ use crate::model::transcript::Transcript;
 pub struct BlockText {
     /// Index of the block in its entry.
     pub(crate) block: usize,
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) scopes: Vec<TextScope>,
     /// The text of its head row; the input of a call may repeat it.
     pub(crate) head: Option<Text>,
     /// The remaining text.
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<TextPiece>,
 }
 
 /// A piece of text.
 #[derive(Clone, Debug)]
-pub(crate) enum Piece {
+pub(crate) enum TextPiece {
     /// Text in memory.
-    Here(Text),
+    InMemory(Text),
     /// A tree in memory.
     Tree(Arc<Tree>),
     /// A body on disk.
-    Away(Origin, u16),
+    OnDisk(Origin, u16),
 }
 
 /// Loads a body from disk.
@@ -139,7 +139,7 @@ pub(crate) fn of_entry_in(transcript: &Transcript, entry: &Entry) -> Vec<BlockTe
     };
     let (plain, by_intent) = (lines(false), lines(true));
     for text in &mut blocks {
-        let ends = [&plain, &by_intent].map(|all| entry.ends_at(all, text.block));
+        let ends = [&plain, &by_intent].map(|all| entry.work_ends_at(all, text.block));
         let mut rows: Vec<String> = ends.into_iter().flatten().map(EndLine::words).collect();
         rows.dedup();
         if !rows.is_empty() {
@@ -163,8 +163,8 @@ pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText 
         BlockKind::Text(body) | BlockKind::Thinking(body) => (None, vec![piece_of(body)]),
         BlockKind::Call(call) => {
             let head = Text::clean(&format!("{} {}", call.name, call.headline));
-            let input =
-                std::iter::once(piece_of(&call.input)).chain(call.state.live().map(piece_of));
+            let input = std::iter::once(piece_of(&call.input))
+                .chain(call.state.live_output().map(piece_of));
             (
                 Some(head),
                 input
@@ -187,16 +187,16 @@ pub(crate) fn of_block(entry: &Entry, block: &Block, place: usize) -> BlockText 
     }
 }
 
-fn result_pieces(result: &ToolResult) -> impl Iterator<Item = Piece> {
+fn result_pieces(result: &ToolResult) -> impl Iterator<Item = TextPiece> {
     std::iter::once(piece_of(&result.body)).chain(result.patch.as_ref().map(piece_of))
 }
 
-fn piece_of(body: &Body) -> Piece {
+fn piece_of(body: &Body) -> TextPiece {
     match &body.held {
-        Held::Stub => Piece::Here(body.stub.clone()),
-        Held::Text(text) => Piece::Here(text.clone()),
-        Held::Tree(tree) => Piece::Tree(Arc::clone(tree)),
-        Held::Away => Piece::Away(body.from, body.slot),
+        Held::Stub => TextPiece::InMemory(body.stub.clone()),
+        Held::Text(text) => TextPiece::InMemory(text.clone()),
+        Held::Tree(tree) => TextPiece::Tree(Arc::clone(tree)),
+        Held::OnDisk => TextPiece::OnDisk(body.from, body.slot),
     }
 }
 
@@ -228,18 +228,18 @@ pub(crate) fn each_line(
     for (place, piece) in text.pieces.iter().enumerate() {
         let mut each = |line: &str, found: Range<usize>| each(Some(place), line, found);
         match piece {
-            Piece::Here(text) => lines_of(pattern, text, &mut each),
-            Piece::Tree(tree) => {
+            TextPiece::InMemory(text) => lines_of(pattern, text, &mut each),
+            TextPiece::Tree(tree) => {
                 let named = lines_of_tree(pattern, tree, said, &mut each);
                 names.extend(named.into_iter().map(|name| (place, name)));
             }
-            Piece::Away(origin, slot) => match read(*origin, *slot) {
+            TextPiece::OnDisk(origin, slot) => match read(*origin, *slot) {
                 Some(Held::Text(text)) => lines_of(pattern, &text, &mut each),
                 Some(Held::Tree(tree)) => {
                     let named = lines_of_tree(pattern, &tree, said, &mut each);
                     names.extend(named.into_iter().map(|name| (place, name)));
                 }
-                Some(Held::Stub | Held::Away) | None => {}
+                Some(Held::Stub | Held::OnDisk) | None => {}
             },
         }
     }
@@ -253,9 +253,9 @@ pub(crate) fn each_line(
 /// The first line of a block with a match, and the range of the match; bodies on disk are skipped.
 pub(crate) fn first_match(pattern: &Regex, text: &BlockText) -> Option<(String, Range<usize>)> {
     let in_pieces = text.pieces.iter().find_map(|piece| match piece {
-        Piece::Here(text) => line_of(pattern, text),
-        Piece::Tree(tree) => line_of_tree(pattern, tree),
-        Piece::Away(..) => None,
+        TextPiece::InMemory(text) => line_of(pattern, text),
+        TextPiece::Tree(tree) => line_of_tree(pattern, tree),
+        TextPiece::OnDisk(..) => None,
     });
     let in_head = || text.head.as_ref().and_then(|head| line_of(pattern, head));
     in_pieces.or_else(in_head)
@@ -338,7 +338,7 @@ fn first_line(text: &str) -> &str {
 
 /// Whether a head row includes a line, after the name of the tool, up to an offset in it: long
 /// lines are truncated.
-fn says(head: &str, line: &str, end: usize) -> bool {
+fn head_includes(head: &str, line: &str, end: usize) -> bool {
     let begun = line.trim_start();
     let end = end.saturating_sub(line.len() - begun.len());
     let whole = head.strip_suffix('…').unwrap_or(head);
@@ -364,7 +364,7 @@ fn lines_of_tree(
             let mut first = Some(first_line(text));
             lines_of(pattern, text, &mut |line, found| {
                 let is_said = first.take_if(|first| *first == line);
-                if !is_said.is_some_and(|line| says(said, line, found.end)) {
+                if !is_said.is_some_and(|line| head_includes(said, line, found.end)) {
                     each(line, found);
                 }
             });
@@ -396,7 +396,7 @@ fn lines_of_tree(
 mod tests {
     use std::sync::Arc;
 
-    use super::{BlockText, Piece, each_line, lines_of, pattern};
+    use super::{BlockText, TextPiece, each_line, lines_of, pattern};
     use crate::model::body::Tree;
     use crate::model::text::Text;
 
@@ -412,8 +412,8 @@ mod tests {
             scopes: Vec::new(),
             head: None,
             pieces: vec![
-                Piece::Tree(Arc::new(tree)),
-                Piece::Here(Text::from("the timeout passed")),
+                TextPiece::Tree(Arc::new(tree)),
+                TextPiece::InMemory(Text::from("the timeout passed")),
             ],
         };
         let mut lines = Vec::new();
@@ -478,7 +478,7 @@ mod tests {
                 block: 0,
                 scopes: Vec::new(),
                 head: Some(head),
-                pieces: vec![Piece::Tree(tree)],
+                pieces: vec![TextPiece::Tree(tree)],
             };
             let mut told = Vec::new();
             each_line(

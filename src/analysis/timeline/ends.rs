@@ -7,14 +7,14 @@ use crate::model::timestamp::Timestamp;
 
 /// The end of a work span. Of spans that end at once the longest is the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct End {
+pub(crate) struct SpanEnd {
     pub(crate) lane: usize,
     pub(crate) to: Timestamp,
     from: Reverse<Timestamp>,
     pub(crate) id: SpanId,
 }
 
-impl End {
+impl SpanEnd {
     /// The end of a span.
     pub(crate) fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
         Self {
@@ -44,17 +44,17 @@ impl End {
 
 /// All ends, sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ends(Vec<End>);
+pub struct SpanEnds(Vec<SpanEnd>);
 
-impl Ends {
+impl SpanEnds {
     /// Sorts the ends.
-    pub(crate) fn of(mut ends: Vec<End>) -> Self {
+    pub(crate) fn of(mut ends: Vec<SpanEnd>) -> Self {
         ends.sort_unstable();
         Self(ends)
     }
 
     /// The last end of the same lane before a bound.
-    pub(crate) fn before(&self, bound: End) -> Option<End> {
+    pub(crate) fn before(&self, bound: SpanEnd) -> Option<SpanEnd> {
         let last = self.0.partition_point(|end| *end < bound).checked_sub(1)?;
         self.0
             .get(last)

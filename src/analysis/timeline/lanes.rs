@@ -24,7 +24,7 @@ pub(crate) struct Lane {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Lanes {
+pub(super) struct TimelineLanes {
     /// The main lane first.
     pub(super) list: Vec<Lane>,
     numbers: HashMap<Name, usize>,
@@ -32,7 +32,7 @@ pub(super) struct Lanes {
     pub(super) callers: HashMap<Print, Name>,
 }
 
-impl Default for Lanes {
+impl Default for TimelineLanes {
     fn default() -> Self {
         let list = vec![Lane::default()];
         Self {
@@ -43,7 +43,7 @@ impl Default for Lanes {
     }
 }
 
-impl Lanes {
+impl TimelineLanes {
     /// Only the main lane, with the callers of all others.
     pub(super) fn of(transcript: &Transcript) -> Self {
         let called = transcript

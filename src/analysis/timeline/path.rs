@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ends::End;
+use super::ends::SpanEnd;
 use super::{SpanId, Timeline};
 use crate::model::timestamp::Timestamp;
 
@@ -21,25 +21,25 @@ const SLACK_MS: u64 = 1_000;
 
 /// The critical path of a turn, as far as it was computed.
 #[derive(Clone, Debug, Default)]
-struct Path {
+struct CriticalPath {
     on: HashSet<SpanId>,
     /// Where the computation resumes.
-    next: Option<End>,
+    next: Option<SpanEnd>,
     /// The earliest requested timestamp.
     walked: Option<Timestamp>,
 }
 
 /// Critical paths by the starts of their turns.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Paths {
-    by_turn: HashMap<Timestamp, Path>,
+pub(crate) struct CriticalPaths {
+    by_turn: HashMap<Timestamp, CriticalPath>,
     /// The generation of the timeline for which they are valid.
     generation: u64,
 }
 
-impl Paths {
+impl CriticalPaths {
     /// Clears the paths if the timeline has changed.
-    pub(crate) fn keep(&mut self, generation: u64) {
+    pub(crate) fn clear_if_stale(&mut self, generation: u64) {
         if self.generation != generation {
             *self = Self {
                 generation,
@@ -49,7 +49,7 @@ impl Paths {
     }
 
     /// Computes the critical path of the turn at a timestamp, back to `until`.
-    pub(crate) fn walk(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
+    pub(crate) fn compute(&mut self, timeline: &Timeline, at: Timestamp, until: Timestamp) {
         let (start, end) = timeline.turn_at(at);
         let path = self
             .by_turn
@@ -58,20 +58,20 @@ impl Paths {
         if path.walked.is_none_or(|walked| walked > until) {
             path.walked = Some(until);
             if let Some(next) = path.next.take() {
-                path.next = timeline.back(next, start, until, DEPTH, &mut path.on);
+                path.next = timeline.add_backwards(next, start, until, DEPTH, &mut path.on);
             }
         }
     }
 
     /// Whether a span is on the computed part of a turn's path.
-    pub(crate) fn holds(&self, turn: Timestamp, id: SpanId) -> bool {
+    pub(crate) fn contains(&self, turn: Timestamp, id: SpanId) -> bool {
         self.by_turn
             .get(&turn)
             .is_some_and(|path| path.on.contains(&id))
     }
 
     /// Whether a part of a turn's path was computed.
-    pub(crate) fn knows(&self, turn: Timestamp) -> bool {
+    pub(crate) fn has_turn(&self, turn: Timestamp) -> bool {
         self.by_turn.contains_key(&turn)
     }
 }
@@ -88,7 +88,7 @@ impl Timeline {
         };
         let last = self
             .ends
-            .before(End::after(0, end))
+            .before(SpanEnd::after(0, end))
             .filter(|last| last.from() >= start);
         let started = self.lanes.list.iter().filter_map(|lane| {
             let ((starter, call), (_, to)) = (lane.caller?, lane.reach?);
@@ -104,8 +104,8 @@ impl Timeline {
 
     /// The path of a turn from its end. An open turn depends on the open call that has run for
     /// longest.
-    fn start_of_path(&self, start: Timestamp, end: Timestamp) -> Path {
-        let mut path = Path::default();
+    fn start_of_path(&self, start: Timestamp, end: Timestamp) -> CriticalPath {
+        let mut path = CriticalPath::default();
         let open = if end == Timestamp(i64::MAX) {
             self.open_calls(0).min()
         } else {
@@ -116,13 +116,13 @@ impl Timeline {
             Some(id) => {
                 path.on.insert(id);
                 if let Some(lane) = self.starts.get(&id).copied() {
-                    self.whole(lane, id.from, DEPTH, &mut path.on);
+                    self.add_lane(lane, id.from, DEPTH, &mut path.on);
                 }
                 id.from
             }
             None => end,
         };
-        path.next = Some(End::after(0, from));
+        path.next = Some(SpanEnd::after(0, from));
         path
     }
 
@@ -137,31 +137,37 @@ impl Timeline {
     }
 
     /// Adds the path through a whole lane, back from its open call or its last end.
-    fn whole(&self, lane: usize, floor: Timestamp, depth: usize, on: &mut HashSet<SpanId>) {
+    fn add_lane(&self, lane: usize, floor: Timestamp, depth: usize, on: &mut HashSet<SpanId>) {
         let open = self.open_calls(lane).min();
         let to = match open {
             Some(id) => {
                 on.insert(id);
                 if let Some(inner) = self.starts.get(&id).copied().filter(|_| depth > 0) {
-                    self.whole(inner, id.from, depth - 1, on);
+                    self.add_lane(inner, id.from, depth - 1, on);
                 }
                 id.from
             }
             None => Timestamp(i64::MAX - 1),
         };
-        self.back(End::after(lane, to), floor, Timestamp(i64::MIN), depth, on);
+        self.add_backwards(
+            SpanEnd::after(lane, to),
+            floor,
+            Timestamp(i64::MIN),
+            depth,
+            on,
+        );
     }
 
     /// Adds the path backwards through a lane from an end, at least to `until`, but not before
     /// `floor`. Returns where to resume.
-    fn back(
+    fn add_backwards(
         &self,
-        mut next: End,
+        mut next: SpanEnd,
         floor: Timestamp,
         until: Timestamp,
         depth: usize,
         on: &mut HashSet<SpanId>,
-    ) -> Option<End> {
+    ) -> Option<SpanEnd> {
         let lane = next.lane;
         while next.to > until {
             let last = self.ends.before(next).filter(|end| end.from() >= floor);
@@ -170,21 +176,21 @@ impl Timeline {
                 && let Some(came_back) =
                     self.in_background(lane, (idle_from, next.to), floor, depth, on)
             {
-                next = End::after(lane, came_back);
+                next = SpanEnd::after(lane, came_back);
                 continue;
             }
             let last = last?;
             on.insert(last.id);
             if let Some(inner) = self.starts.get(&last.id).copied().filter(|_| depth > 0) {
-                self.back(
-                    End::after(inner, last.to),
+                self.add_backwards(
+                    SpanEnd::after(inner, last.to),
                     last.from(),
                     Timestamp(i64::MIN),
                     depth - 1,
                     on,
                 );
             }
-            next = End::after(lane, last.from()).min(last);
+            next = SpanEnd::after(lane, last.from()).min(last);
         }
         Some(next)
     }
@@ -212,7 +218,13 @@ impl Timeline {
                 is_it.then_some((to, number, call.from))
             });
         let (to, number, from) = lanes.max()?;
-        self.back(End::after(number, to), from, Timestamp(i64::MIN), depth, on);
+        self.add_backwards(
+            SpanEnd::after(number, to),
+            from,
+            Timestamp(i64::MIN),
+            depth,
+            on,
+        );
         // The call that started it is on the path, and what precedes the call.
         let call = self.lanes.list.get(number)?.caller?.1;
         on.insert(call);

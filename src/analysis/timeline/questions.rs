@@ -1,13 +1,13 @@
 //! Queries of a timeline.
 
-use super::{Lane, Span, SpanId, Timeline, TimelineRow, What};
+use super::{Lane, RowContent, Span, SpanId, Timeline, TimelineRow};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
 /// A request of the main agent and the size of its context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct ContextRequest {
     /// The timestamp of the answer.
     pub(crate) at: Timestamp,
     /// The answer.
@@ -28,7 +28,7 @@ impl Timeline {
     }
 
     /// The first row of a lane with this content.
-    pub(crate) fn first_row(&self, lane: usize, what: &What) -> Option<usize> {
+    pub(crate) fn first_row(&self, lane: usize, what: &RowContent) -> Option<usize> {
         self.rows.first.get(&(lane, what.clone())).copied()
     }
 
@@ -42,7 +42,7 @@ impl Timeline {
     }
 
     /// Start and end of the session.
-    pub(crate) fn reach(&self) -> Option<(Timestamp, Timestamp)> {
+    pub(crate) fn extent(&self) -> Option<(Timestamp, Timestamp)> {
         let reaches = self.lanes.list.iter().filter_map(|lane| lane.reach);
         reaches.reduce(|(from, to), (start, end)| (from.min(start), to.max(end)))
     }
@@ -88,7 +88,7 @@ impl Timeline {
     }
 
     /// The last request up to a timestamp.
-    pub(crate) fn request_at(&self, at: Timestamp) -> Option<Request> {
+    pub(crate) fn request_at(&self, at: Timestamp) -> Option<ContextRequest> {
         let later = self.requests.partition_point(|request| request.at <= at);
         self.requests.get(later.checked_sub(1)?).copied()
     }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
-use super::{Span, SpanId, What};
+use super::{RowContent, Span, SpanId};
 use crate::analysis::calls::Outcome;
 use crate::model::timestamp::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::model::timestamp::Timestamp;
 pub struct TimelineRow {
     /// The lane in which it is shown.
     pub(crate) lane: usize,
-    pub(crate) what: What,
+    pub(crate) what: RowContent,
     /// Number of rows above it with the same lane and content.
     pub(crate) number: usize,
     pub(crate) spans: Vec<Span>,
@@ -23,7 +23,7 @@ pub struct TimelineRow {
 }
 
 impl TimelineRow {
-    fn new(lane: usize, what: What, number: usize, spans: Vec<Span>) -> Self {
+    fn new(lane: usize, what: RowContent, number: usize, spans: Vec<Span>) -> Self {
         let sums = spans.iter().scan((0, 0), |(ms, bad), span| {
             *ms += span.end(None).since(span.id.from);
             *bad += usize::from(span.outcome == Outcome::Failed);
@@ -81,13 +81,18 @@ impl TimelineRow {
 pub(super) struct Rows {
     pub(super) list: Vec<TimelineRow>,
     /// The first row by lane and content.
-    pub(super) first: HashMap<(usize, What), usize>,
+    pub(super) first: HashMap<(usize, RowContent), usize>,
 }
 
 impl Rows {
     /// Distributes spans with the same content over as few rows as possible: each into the first
     /// row that is free. Returns the numbers of these rows.
-    pub(super) fn add(&mut self, lane: usize, what: What, mut spans: Vec<Span>) -> Range<usize> {
+    pub(super) fn add(
+        &mut self,
+        lane: usize,
+        what: RowContent,
+        mut spans: Vec<Span>,
+    ) -> Range<usize> {
         spans.sort_unstable_by_key(|span| span.id);
         let mut rows: Vec<Vec<Span>> = Vec::new();
         let (mut taken, mut free) = (BinaryHeap::new(), BinaryHeap::new());
@@ -99,7 +104,7 @@ impl Rows {
                 free.push(Reverse(row));
             }
             let number = free.pop().map_or(rows.len(), |Reverse(row)| row);
-            taken.push(Reverse((taken_until(&span), number)));
+            taken.push(Reverse((occupied_until(&span), number)));
             match rows.get_mut(number) {
                 Some(row) => row.push(span),
                 None => rows.push(vec![span]),
@@ -116,7 +121,7 @@ impl Rows {
 }
 
 /// Until when the span's row is occupied: by an open span for ever.
-fn taken_until(span: &Span) -> Timestamp {
+fn occupied_until(span: &Span) -> Timestamp {
     match span.outcome {
         Outcome::Open if span.to.is_none() => Timestamp(i64::MAX),
         _ => span

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::ends::End;
+use super::ends::SpanEnd;
 use crate::analysis::account::{Class, TimeSpan};
 use crate::analysis::activity::IDLE_AFTER_MS;
-use crate::analysis::calls::{Outcome, Place, life_of};
+use crate::analysis::calls::{Outcome, Place, lifetime_of};
 use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -77,7 +77,7 @@ impl Span {
     }
 
     /// Marks an open span as lost if `is_left`.
-    pub(super) fn left(mut self, is_left: bool) -> Self {
+    pub(super) fn lost_if(mut self, is_left: bool) -> Self {
         if is_left && self.outcome == Outcome::Open {
             self.outcome = Outcome::Lost;
         }
@@ -98,7 +98,7 @@ impl Span {
         self.is_work() && self.class != Class::Human && self.to.is_some_and(|to| self.id.from <= to)
     }
 
-    pub(super) fn end_key(&self) -> Option<End> {
+    pub(super) fn end_key(&self) -> Option<SpanEnd> {
         // The caller waited no longer than until the result.
         let to = if self.is_detached {
             self.acknowledged
@@ -106,7 +106,7 @@ impl Span {
             self.to
         };
         let to = to.filter(|to| self.is_work() && self.id.from <= *to)?;
-        Some(End::new(self.lane, to, self.id))
+        Some(SpanEnd::new(self.lane, to, self.id))
     }
 }
 
@@ -147,7 +147,7 @@ fn span_of_call(
     call: &ToolCall,
     is_stamped_at_once: bool,
 ) -> Option<Span> {
-    let span = life_of(call, entry.said(call));
+    let span = lifetime_of(call, entry.call_time(call));
     let (from, to) = match span {
         Some((from, to)) => (from, Some(to)),
         None => (call.started.or(entry.at)?, None),
@@ -157,7 +157,7 @@ fn span_of_call(
         .and_then(|work| work.delivered()?.at)
         .filter(|at| to.is_some_and(|to| to < *at));
     let is_measured = call
-        .took(entry.said(call))
+        .duration(entry.call_time(call))
         .is_some_and(|took| took.by == Clocked::Measured);
     Some(Span {
         id: SpanId {
@@ -166,7 +166,7 @@ fn span_of_call(
             block: Some(block),
         },
         to,
-        class: Class::of_call(call, entry.said(call)),
+        class: Class::of_call(call, entry.call_time(call)),
         tool: Some(call.name.clone()),
         outcome: Outcome::of(&call.state),
         from_is_bound: call.started.is_none() && !is_measured,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Paths, SpanId, Timeline, What};
+use super::{CriticalPaths, RowContent, SpanId, Timeline};
 use crate::analysis::account::{Account, Class};
 use crate::analysis::calls::Outcome;
 use crate::analysis::derived::Memo;
@@ -12,7 +12,7 @@ use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, Verdict};
 use crate::model::transcript::Transcript;
 use crate::model::usage::Usage;
@@ -27,7 +27,7 @@ struct Fixture {
     transcript: Transcript,
     account: Account,
     timeline: Memo<Timeline>,
-    paths: Paths,
+    paths: CriticalPaths,
     records: u64,
 }
 
@@ -44,9 +44,9 @@ impl Fixture {
         });
         fill(&mut batch);
         let touched = self.transcript.apply(batch);
-        self.transcript.settle();
-        self.account.note(&self.transcript, &touched);
-        self.timeline.note(&self.transcript, &touched);
+        self.transcript.update_derived();
+        self.account.invalidate(&self.transcript, &touched);
+        self.timeline.invalidate(&self.transcript, &touched);
         assert!(self.account.follow(&self.transcript, usize::MAX));
         assert!(
             self.timeline
@@ -134,10 +134,10 @@ impl Fixture {
             .filter(|row| !row.spans.is_empty());
         rows.map(|row| {
             let what = match &row.what {
-                What::Caller => "caller".to_owned(),
-                What::Model => "model".to_owned(),
-                What::Human => "you".to_owned(),
-                What::Tool(name) => name.to_string(),
+                RowContent::Caller => "caller".to_owned(),
+                RowContent::Model => "model".to_owned(),
+                RowContent::Human => "you".to_owned(),
+                RowContent::Tool(name) => name.to_string(),
             };
             let lane = self.timeline.lanes()[row.lane]
                 .name
@@ -164,16 +164,16 @@ impl Fixture {
 
     /// The spans on the critical path of the turn at a timestamp, in order of time.
     fn path(&mut self, time: i64) -> Vec<String> {
-        self.paths.keep(self.timeline.generation);
+        self.paths.clear_if_stale(self.timeline.generation);
         self.paths
-            .walk(&self.timeline, at(time), Timestamp(i64::MIN));
+            .compute(&self.timeline, at(time), Timestamp(i64::MIN));
         let (turn, _) = self.timeline.turn_at(at(time));
         let all = self
             .timeline
             .by_time
             .iter()
             .map(|(id, _)| id)
-            .filter(|id| self.paths.holds(turn, **id));
+            .filter(|id| self.paths.contains(turn, **id));
         all.map(|id| {
             let (span, _) = self.timeline.get(*id).unwrap();
             let name = match id.call() {
@@ -213,7 +213,7 @@ fn a_turn_is_rows_of_model_tools_and_the_human() {
         ]
     );
     assert_eq!(fixture.path(3), ["model 0", "model 4", "a 5", "model 45"]);
-    assert_eq!(fixture.timeline.reach(), Some((at(0), at(80))));
+    assert_eq!(fixture.timeline.extent(), Some((at(0), at(80))));
     let sums = fixture.account.time_within(None, at(2), at(60));
     assert_eq!(
         [Class::Model, Class::Tool, Class::Human].map(|class| sums.of(class)),
@@ -443,7 +443,10 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
     );
     fixture.feed(|out| {
         for call in ["a", "b"] {
-            let work = Some(Box::new(Work::begun(Text::from(call), Ends::Announced)));
+            let work = Some(Box::new(Work::begun(
+                Text::from(call),
+                EndRecording::Announced,
+            )));
             let result = ToolResult {
                 work,
                 ..samples::result(out, &format!("r{call}"), Some(at(3)))
@@ -483,7 +486,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
     );
     fixture.feed(|out| {
         for (by, carrier, time) in [("q", Carrier::Queue, 60), ("n", Carrier::Notice, 90)] {
-            let end = End::by_word(Some("completed"), Some(2));
+            let end = WorkEnd::from_word(Some("completed"), Some(2));
             let update = Update {
                 by: Text::from(by),
                 at: Some(at(time)),
@@ -491,7 +494,7 @@ fn a_call_lasts_until_its_work_has_ended_and_is_waited_for_until_its_result() {
                 end,
                 reason: None,
             };
-            let about = About {
+            let about = WorkReference {
                 call: Some(Text::from("a")),
                 handle: None,
             };
@@ -700,9 +703,9 @@ proptest! {
             }
         }
         let whole_path = fixture.path(i64::from(u8::MAX));
-        fixture.paths = Paths::default();
+        fixture.paths = CriticalPaths::default();
         for back in [3_000, 200, 100, 0] {
-            fixture.paths.walk(&fixture.timeline, at(i64::from(u8::MAX)), at(back));
+            fixture.paths.compute(&fixture.timeline, at(i64::from(u8::MAX)), at(back));
         }
         prop_assert_eq!(fixture.path(i64::from(u8::MAX)), whole_path, "walked in pieces");
         prop_assert!(fixture.timeline.by_time.iter().all(|(id, _)| id.entry != EntryId(u32::MAX)));

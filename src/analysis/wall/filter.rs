@@ -14,14 +14,14 @@ use crate::model::timestamp::Timestamp;
 
 /// A filter on sessions.
 #[derive(Clone, Debug)]
-pub struct Filter {
+pub struct SessionFilter {
     /// As it was typed.
     pub typed: String,
     expr: Expr,
     patterns: HashMap<String, Regex>,
 }
 
-impl Filter {
+impl SessionFilter {
     /// Parses a filter.
     pub fn of(typed: &str) -> Result<Self, Mistake> {
         let expr = parse_for_sessions(typed)?;

@@ -19,7 +19,7 @@ pub(crate) fn watch(
 ) {
     let words = format!("watching {wish}");
     let last = session.transcript.newest();
-    alarms.list.retain(|watch| watch.wish != wish);
+    alarms.list.retain(|watch| watch.spec != wish);
     let mut watch = ActiveAlarm::new(wish, last);
     if alarms.has_begun {
         session.with_status(screen.now, None, |status| watch.alarm.begin(status, false));
@@ -30,7 +30,7 @@ pub(crate) fn watch(
         alarms.orphans = None;
     }
     alarms.has_begun |= session.file.is_caught_up;
-    screen.say(words);
+    screen.set_status(words);
 }
 
 /// Removes an alarm by its number, from 1, or its expression; all alarms if the name is empty.
@@ -45,9 +45,9 @@ pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
         _ if name.is_empty() => list.clear(),
         Some(number) if number < before => drop(list.remove(number)),
         _ => list
-            .retain(|watch| watch.wish.to_string() != name && watch.wish.expr.to_string() != name),
+            .retain(|watch| watch.spec.to_string() != name && watch.spec.expr.to_string() != name),
     }
-    screen.say(match (before, list.len()) {
+    screen.set_status(match (before, list.len()) {
         (0, _) => "nothing is watched".to_owned(),
         (_, 0) => "nothing is watched any more".to_owned(),
         (_, left) if before == left => format!("no alarm is called {name}"),
@@ -58,23 +58,24 @@ pub(crate) fn unwatch(alarms: &mut Alarms, screen: &mut Screen, name: &str) {
 /// Lists the alarms, with the number of their rings and the last time.
 pub(crate) fn list(alarms: &Alarms, scene: &mut Scene<'_>) {
     if alarms.list.is_empty() {
-        return scene
-            .say("nothing is watched; :watch waiting or err rings when the agent waits or fails");
+        return scene.set_status(
+            "nothing is watched; :watch waiting or err rings when the agent waits or fails",
+        );
     }
     let text = |text: &str| Tree::Text(Text::clean(text));
     let trees = alarms.list.iter().enumerate().map(|(number, watch)| {
         let mut members = vec![(
             "rang".into(),
-            Tree::Number(Text::clean(&watch.rung.to_string())),
+            Tree::Number(Text::clean(&watch.fired.to_string())),
         )];
         if let Some((at, words)) = &watch.last {
             members.push(("last".into(), text(&format!("{} {words}", at.clock()))));
         }
-        if let Some(command) = &watch.wish.command {
+        if let Some(command) = &watch.spec.command {
             members.push(("command".into(), text(command)));
         }
         (
-            format!("{} {}", number + 1, watch.wish.expr),
+            format!("{} {}", number + 1, watch.spec.expr),
             Tree::Map(members),
         )
     });
@@ -112,8 +113,8 @@ pub(crate) fn check(
         return Vec::new();
     }
     let touched = std::mem::take(&mut alarms.touched);
-    let lost = if alarms.want_findings() {
-        session.news_of_orphans(&mut alarms.orphans)
+    let lost = if alarms.needs_findings() {
+        session.new_orphan(&mut alarms.orphans)
     } else {
         None
     };
@@ -124,17 +125,17 @@ pub(crate) fn check(
             rung.extend(
                 watch
                     .alarm
-                    .look(status, &touched)
+                    .check(status, &touched)
                     .map(|rung| (number, rung)),
             );
         }
     });
     rung.into_iter()
-        .filter_map(|(number, rung)| ring(alarms, session, screen, number, rung))
+        .filter_map(|(number, rung)| fire(alarms, session, screen, number, rung))
         .collect()
 }
 
-fn ring(
+fn fire(
     alarms: &mut Alarms,
     session: &Session,
     screen: &mut Screen,
@@ -142,13 +143,13 @@ fn ring(
     rung: Rung,
 ) -> Option<Effect> {
     let watch = alarms.list.get_mut(number)?;
-    watch.rung += 1;
+    watch.fired += 1;
     watch.last = Some((screen.now, rung.words.clone()));
     if let Some(place) = rung.at {
         alarms.marks.insert(place.entry);
         alarms.has_new_marks = true;
     }
-    screen.say(format!("! {}", rung.words));
+    screen.set_status(format!("! {}", rung.words));
     let name = session.transcript.meta().title().map(ToString::to_string);
     let file = || {
         let path = &session.file.opened.as_ref()?.path;
@@ -157,9 +158,9 @@ fn ring(
     Some(Effect::Notify(AlarmNotice {
         session: name.or_else(file).unwrap_or_default(),
         words: rung.words,
-        expression: watch.wish.expr.to_string(),
+        expression: watch.spec.expr.to_string(),
         address: session.file.address.clone(),
         activity: session.status.activity.word(),
-        command: watch.wish.command.clone(),
+        command: watch.spec.command.clone(),
     }))
 }

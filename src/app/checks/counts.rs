@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::entry::glance::Compaction;
+use crate::model::entry::glance::CompactionKind;
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::transcript::Transcript;
 
@@ -63,7 +63,7 @@ impl CheckCounts {
             (&mut self.broken, glance.is_broken),
             (
                 &mut self.compactions,
-                glance.is_main && glance.compaction == Compaction::Whole,
+                glance.is_main && glance.compaction == CompactionKind::Whole,
             ),
         ];
         for (entries, _) in holds.into_iter().filter(|(_, holds)| *holds) {

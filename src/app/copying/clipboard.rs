@@ -110,7 +110,7 @@ fn joined(parts: Vec<ItemText>, between: &str) -> ItemText {
         match part {
             ItemText::Text(text) => texts.push(text.trim_end_matches('\n').to_owned()),
             ItemText::Nothing(why) => nothing = why,
-            ItemText::Away => return ItemText::Away,
+            ItemText::OnDisk => return ItemText::OnDisk,
         }
     }
     if texts.is_empty() {

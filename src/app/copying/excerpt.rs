@@ -18,7 +18,7 @@ pub enum ItemText {
     /// The item has no text of this kind; the reason, for the message.
     Nothing(&'static str),
     /// The body is on disk, and is being read.
-    Away,
+    OnDisk,
 }
 
 /// The text of a block for a copy key. Paths, links and records are made elsewhere.
@@ -27,19 +27,19 @@ pub fn of(entry: &Entry, block: usize, what: CopyTarget) -> ItemText {
         return ItemText::Nothing("nothing is focused");
     };
     match (what, &block.kind) {
-        (CopyTarget::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => whole(body),
-        (CopyTarget::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => whole(&raw.body),
+        (CopyTarget::Text, BlockKind::Text(body) | BlockKind::Thinking(body)) => full_text(body),
+        (CopyTarget::Text, BlockKind::Raw(raw) | BlockKind::Aside(_, raw)) => full_text(&raw.body),
         (CopyTarget::Text, BlockKind::Break(what)) => ItemText::Text(what.words().to_string()),
         (CopyTarget::Text, BlockKind::Image(image)) => image.source.as_ref().map_or(
             ItemText::Nothing("the image is inside the file"),
             |source| ItemText::Text(source.to_string()),
         ),
         (CopyTarget::Text | CopyTarget::Result, BlockKind::Result(stray)) => {
-            whole(&stray.result.body)
+            full_text(&stray.result.body)
         }
         (CopyTarget::Text | CopyTarget::Result, BlockKind::Call(call)) => match call.state.result()
         {
-            Some(result) => whole(&result.body),
+            Some(result) => full_text(&result.body),
             None if what == CopyTarget::Text => command(call),
             None => ItemText::Nothing("the call has no result"),
         },
@@ -72,7 +72,7 @@ pub(crate) fn value(entry: &Entry, block: usize, number: usize) -> ItemText {
             Some((_, value)) => ItemText::Text(json(value)),
             None => ItemText::Nothing("the input has no such value"),
         },
-        _ => whole(&call.input),
+        _ => full_text(&call.input),
     }
 }
 
@@ -82,17 +82,17 @@ pub(crate) fn of_block(entry: &Entry, block: usize) -> ItemText {
     let Some(BlockKind::Call(call)) = entry.blocks.get(block).map(|block| &block.kind) else {
         return of(entry, block, CopyTarget::Text);
     };
-    if call.input.is_away() {
-        return ItemText::Away;
+    if call.input.is_on_disk() {
+        return ItemText::OnDisk;
     }
     let head = command_of(call).unwrap_or(&call.headline);
     let below = match (change_text(call), call.state.result()) {
         (Some(change), _) => ItemText::Text(change.to_string()),
-        (None, Some(result)) => whole(&result.body),
+        (None, Some(result)) => full_text(&result.body),
         (None, None) => call
             .state
-            .live()
-            .map_or(ItemText::Nothing("no result"), whole),
+            .live_output()
+            .map_or(ItemText::Nothing("no result"), full_text),
     };
     match below {
         ItemText::Text(text) if call.kind == ToolKind::Read => {
@@ -100,7 +100,7 @@ pub(crate) fn of_block(entry: &Entry, block: usize) -> ItemText {
         }
         ItemText::Text(text) => ItemText::Text(joined(head, &text)),
         ItemText::Nothing(_) => ItemText::Text(head.to_string()),
-        ItemText::Away => ItemText::Away,
+        ItemText::OnDisk => ItemText::OnDisk,
     }
 }
 
@@ -144,10 +144,10 @@ pub(crate) fn of_rows(entry: &Entry, block: usize, rows: &[Row]) -> ItemText {
         let text = match of {
             SourceText::None => continue,
             SourceText::Own(text) => without_sgr(text).into_owned(),
-            SourceText::Body(at) => match kind.bodies().nth(*at).map(whole) {
+            SourceText::Body(at) => match kind.bodies().nth(*at).map(full_text) {
                 Some(ItemText::Text(text)) if is_read && *at > 0 => output::without_numbers(&text),
                 Some(ItemText::Text(text)) => text,
-                Some(ItemText::Away) => return ItemText::Away,
+                Some(ItemText::OnDisk) => return ItemText::OnDisk,
                 Some(ItemText::Nothing(_)) | None => continue,
             },
         };
@@ -175,7 +175,7 @@ impl LineRanges {
             _ => self.ranges.push((from, to)),
         }
         self.ranges
-            .extend(source.beside.map(|line| (line, line.saturating_add(1))));
+            .extend(source.extra_line.map(|line| (line, line.saturating_add(1))));
         self.ranges.sort_unstable();
     }
 
@@ -199,20 +199,20 @@ impl LineRanges {
 }
 
 /// The whole text of a body, without colours.
-pub fn whole(body: &Body) -> ItemText {
-    if body.is_away() {
-        return ItemText::Away;
+pub fn full_text(body: &Body) -> ItemText {
+    if body.is_on_disk() {
+        return ItemText::OnDisk;
     }
     match (body.text(), body.tree()) {
         (Some(text), _) => ItemText::Text(without_sgr(text).into_owned()),
         (None, Some(tree)) => ItemText::Text(json(tree)),
-        (None, None) => ItemText::Away,
+        (None, None) => ItemText::OnDisk,
     }
 }
 
 fn command(call: &ToolCall) -> ItemText {
     let Some(tree) = call.input.tree() else {
-        return whole(&call.input);
+        return full_text(&call.input);
     };
     command_of(call).map_or_else(
         || ItemText::Text(json(tree)),

@@ -80,8 +80,8 @@ fn part(
     block: &Block,
 ) -> Result<Option<String>, NotLoaded> {
     Ok(match &block.kind {
-        BlockKind::Text(body) => said(body)?,
-        BlockKind::Thinking(body) => said(body)?.map(|text| quoted(&text)),
+        BlockKind::Text(body) => body_text(body)?,
+        BlockKind::Thinking(body) => body_text(body)?.map(|text| quoted(&text)),
         BlockKind::Call(call) => Some(call_words(transcript, call)?),
         BlockKind::Result(stray) => {
             let head = if stray.duplicate {
@@ -89,7 +89,8 @@ fn part(
             } else {
                 "result without a call"
             };
-            said(&stray.result.body)?.map(|text| format!("**{head}**\n\n{}", fenced("", &text)))
+            body_text(&stray.result.body)?
+                .map(|text| format!("**{head}**\n\n{}", fenced("", &text)))
         }
         BlockKind::Image(image) => {
             let source = image
@@ -107,20 +108,20 @@ fn part(
                     fenced("", &text)
                 )),
                 ItemText::Nothing(_) => None,
-                ItemText::Away => return Err(NotLoaded),
+                ItemText::OnDisk => return Err(NotLoaded),
             }
         }
     })
 }
 
 /// The text of a body; `None` if it is empty.
-fn said(body: &Body) -> Result<Option<String>, NotLoaded> {
-    match excerpt::whole(body) {
+fn body_text(body: &Body) -> Result<Option<String>, NotLoaded> {
+    match excerpt::full_text(body) {
         ItemText::Text(text) => {
             Ok(Some(text.trim_end().to_owned()).filter(|text| !text.trim().is_empty()))
         }
         ItemText::Nothing(_) => Ok(None),
-        ItemText::Away => Err(NotLoaded),
+        ItemText::OnDisk => Err(NotLoaded),
     }
 }
 
@@ -131,7 +132,7 @@ fn quoted(text: &str) -> String {
 
 /// A call: name and headline, the input if it has more than the headline, and the result.
 fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoaded> {
-    if call.input.is_away() {
+    if call.input.is_on_disk() {
         return Err(NotLoaded);
     }
     let headline = without_sgr(&call.headline)
@@ -171,11 +172,11 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
         } else {
             ""
         };
-        parts.extend(said(&call.input)?.map(|text| fenced(language, &text)));
+        parts.extend(body_text(&call.input)?.map(|text| fenced(language, &text)));
     }
     match &call.state {
         ToolState::Done(result) if call.kind != ToolKind::Edit && call.kind != ToolKind::Write => {
-            parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
+            parts.extend(body_text(&result.body)?.map(|text| fenced("", &text)));
         }
         ToolState::Done(_) => {}
         ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
@@ -191,15 +192,15 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
                 format!(" ({facts})")
             };
             parts.push(format!("{word}{facts}:"));
-            parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
+            parts.extend(body_text(&result.body)?.map(|text| fenced("", &text)));
         }
         ToolState::Acknowledged(result) => {
             parts.push("*goes on; no end is recorded*".to_owned());
-            parts.extend(said(&result.body)?.map(|text| fenced("", &text)));
+            parts.extend(body_text(&result.body)?.map(|text| fenced("", &text)));
         }
         ToolState::Streaming(body) => {
             parts.push("Still running:".to_owned());
-            parts.extend(said(body)?.map(|text| fenced("", &text)));
+            parts.extend(body_text(body)?.map(|text| fenced("", &text)));
         }
         ToolState::Pending | ToolState::Running => parts.push("*no result yet*".to_owned()),
         ToolState::Lost => parts.push("*interrupted: there will be no result*".to_owned()),

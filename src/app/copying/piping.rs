@@ -22,7 +22,7 @@ pub fn begin(text: &TextPane, scene: &mut Scene<'_>) {
 pub fn open(scene: &mut Scene<'_>, items: &[Focus]) {
     let origins = origins_of(scene.session, items);
     if origins.is_empty() {
-        return scene.say("nothing is focused");
+        return scene.set_status("nothing is focused");
     }
     scene.enter(Mode::Pipe {
         input: Input::default(),
@@ -46,7 +46,7 @@ pub(crate) fn run(scene: &mut Scene<'_>, command: &str, origins: Vec<Origin>) ->
         return Vec::new();
     }
     scene
-        .asks
+        .requests
         .push(Ask::Keep(HistoryKind::Command, command.to_owned()));
     vec![Effect::Pipe {
         command: command.to_owned(),

@@ -71,7 +71,7 @@ pub(super) enum RowPart {
 
 /// The part of a row at a column. `within` counts from the left edge of the text, `width` is the
 /// width of the text.
-pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> RowPart {
+pub(super) fn row_part_at(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyphs) -> RowPart {
     let Some(within) = within else {
         return RowPart::Text;
     };
@@ -101,7 +101,7 @@ pub(super) fn touched(row: &Row, within: Option<u16>, width: u16, glyphs: &Glyph
 
 #[cfg(test)]
 mod tests {
-    use super::{RowPart, ScreenPart, part_at, touched};
+    use super::{RowPart, ScreenPart, part_at, row_part_at};
     use crate::app::layout::Frame;
     use crate::app::panes::Pane;
     use crate::render::glyphs::Glyphs;
@@ -165,9 +165,9 @@ mod tests {
             hides: 212,
             ..Row::default()
         };
-        assert_eq!(touched(&hidden, Some(6), 80, glyphs), RowPart::Hidden);
+        assert_eq!(row_part_at(&hidden, Some(6), 80, glyphs), RowPart::Hidden);
         assert_eq!(
-            touched(&hidden, None, 80, glyphs),
+            row_part_at(&hidden, None, 80, glyphs),
             RowPart::Text,
             "the margin"
         );
@@ -181,20 +181,20 @@ mod tests {
             },
             ..Row::default()
         };
-        assert_eq!(touched(&last, Some(5), 80, glyphs), RowPart::Text);
-        assert_eq!(touched(&last, Some(72), 80, glyphs), RowPart::Hidden);
+        assert_eq!(row_part_at(&last, Some(5), 80, glyphs), RowPart::Text);
+        assert_eq!(row_part_at(&last, Some(72), 80, glyphs), RowPart::Hidden);
         let lane = Row {
             line: format!("  {} reviewer", glyphs.closed).into(),
             ..Row::default()
         };
-        assert_eq!(touched(&lane, Some(2), 80, glyphs), RowPart::Closed);
-        assert_eq!(touched(&lane, Some(8), 80, glyphs), RowPart::Text);
+        assert_eq!(row_part_at(&lane, Some(2), 80, glyphs), RowPart::Closed);
+        assert_eq!(row_part_at(&lane, Some(8), 80, glyphs), RowPart::Text);
         let head = Row {
             line: "bash  ls".into(),
             hides: 3,
             kind: RowKind::Head,
             ..Row::default()
         };
-        assert_eq!(touched(&head, Some(2), 80, glyphs), RowPart::Text);
+        assert_eq!(row_part_at(&head, Some(2), 80, glyphs), RowPart::Text);
     }
 }

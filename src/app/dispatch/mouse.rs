@@ -1,6 +1,6 @@
 //! Mouse gestures in each part of the screen.
 
-use super::hit_test::{RowPart, ScreenPart, part_at, touched};
+use super::hit_test::{RowPart, ScreenPart, part_at, row_part_at};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::input::mouse::{Dragged, Gesture, Mouse, Pointer};
@@ -9,8 +9,8 @@ use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::goto::go_down;
-use crate::app::text::jumps::seek_on;
-use crate::app::text::viewport::{Motion, RowRef, Selection, focus_of, mark_of};
+use crate::app::text::jumps::seek;
+use crate::app::text::viewport::{Motion, RowRef, Selection, focus_of, row_ref_of};
 use crate::app::text::{TextPane, folding};
 use crate::app::{outline, views};
 
@@ -37,7 +37,7 @@ pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Ve
     match part_at(&reader.frame(), pointer.column, pointer.line) {
         ScreenPart::Outline(_) => {
             let way = if by < 0 { Way::Previous } else { Way::Next };
-            reader.with_text(|text, scene| seek_on(text, scene, LandmarkKind::Prompt, way));
+            reader.with_text(|text, scene| seek(text, scene, LandmarkKind::Prompt, way));
         }
         ScreenPart::Inspector => {
             return reader
@@ -51,7 +51,7 @@ pub(crate) fn turn_wheel(reader: &mut Reader, pointer: Pointer, by: isize) -> Ve
 }
 
 /// Applies a button gesture to the panes.
-pub(crate) fn touch(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
+pub(crate) fn handle_gesture(mouse: &mut Mouse, reader: &mut Reader, pointer: Pointer) {
     let frame = reader.frame();
     let part = part_at(&frame, pointer.column, pointer.line);
     match (pointer.gesture, mouse.dragged) {
@@ -80,15 +80,15 @@ fn press(
             ScreenPart::Divider(pane) => return Some(Dragged::Divider(pane)),
             ScreenPart::Outline(line) => outline::actions::press(panes.outline, scene, line),
             ScreenPart::Spine(line) => {
-                scene.asks.push(Ask::Focus(Pane::Transcript));
+                scene.requests.push(Ask::Focus(Pane::Transcript));
                 let last = frame.spine.height.saturating_sub(1).max(1);
                 go_down(panes.text, scene, u64::from(line), u64::from(last));
             }
-            ScreenPart::Inspector => scene.asks.push(Ask::Focus(Pane::Inspector)),
+            ScreenPart::Inspector => scene.requests.push(Ask::Focus(Pane::Inspector)),
             ScreenPart::View(line) => {
                 views::actions::press(panes.views, panes.text, scene, line, is_double);
             }
-            ScreenPart::Pill => scene.asks.push(Ask::Act(Action::Bottom)),
+            ScreenPart::Pill => scene.requests.push(Ask::Act(Action::Bottom)),
             ScreenPart::Text(line, column) => {
                 return press_row(panes.text, scene, frame, (line, column), is_double);
             }
@@ -106,24 +106,24 @@ fn press_row(
     (line, column): (usize, u16),
     is_double: bool,
 ) -> Option<Dragged> {
-    scene.asks.push(Ask::Focus(Pane::Transcript));
+    scene.requests.push(Ask::Focus(Pane::Transcript));
     let shown = text.view.lines.get(line)?;
-    let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), mark_of(shown), shown.row())
+    let (Some(focus), Some(mark), Some(row)) = (focus_of(shown), row_ref_of(shown), shown.row())
     else {
         return None;
     };
     let within = column.checked_sub(frame.numbers + frame.left());
-    let touched = touched(row, within, frame.text(), scene.screen.theme.glyphs());
+    let touched = row_part_at(row, within, frame.text(), scene.screen.theme.glyphs());
     let was_selecting = text.view.selection.take().is_some();
     text.view.focus = Some(focus);
     text.view.push_motion(Motion::Pause);
     match touched {
-        _ if is_double => scene.asks.push(Ask::Act(Action::Expand)),
+        _ if is_double => scene.requests.push(Ask::Act(Action::Expand)),
         // The click that ends a selection does nothing else.
         _ if was_selecting => {}
         RowPart::Hidden => folding::open(text, scene, focus),
-        RowPart::Closed => scene.asks.push(Ask::Act(Action::Expand)),
-        RowPart::Open => scene.asks.push(Ask::Act(Action::Collapse)),
+        RowPart::Closed => scene.requests.push(Ask::Act(Action::Expand)),
+        RowPart::Open => scene.requests.push(Ask::Act(Action::Collapse)),
         RowPart::Text => {}
     }
     Some(Dragged::Rows(mark))
@@ -139,7 +139,7 @@ fn select_to(text: &mut TextPane, anchor: RowRef, frame: &Frame, line: u16) {
     }
     let within =
         usize::from(line.saturating_sub(area.y)).min(text.view.lines.len().saturating_sub(1));
-    let Some(cursor) = text.view.lines.get(within).and_then(mark_of) else {
+    let Some(cursor) = text.view.lines.get(within).and_then(row_ref_of) else {
         return;
     };
     if text.view.selection.is_some() || cursor != anchor {

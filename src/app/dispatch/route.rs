@@ -31,7 +31,7 @@ pub(crate) fn route(app: &mut App, press: Press) -> Option<Action> {
         Mode::Palette(_) => choosing(press),
         Mode::Picker => {
             let is_typing = app.picker.is_typing();
-            let action = picking(app.picker.in_sight(), !is_typing, press);
+            let action = picking(app.picker.visible_count(), !is_typing, press);
             if is_typing {
                 action
             } else {
@@ -80,7 +80,7 @@ fn normal(app: &mut App, press: Press) -> Option<Action> {
             if !cancels && keys.is_first(&pressed) {
                 let help = keys.keymap.keys_of(Action::Help).next().unwrap_or_default();
                 let words = format!("{} does nothing; {help} lists the keys", shown(&pressed));
-                app.reader.screen.say(words);
+                app.reader.screen.set_status(words);
             }
             None
         }
@@ -93,9 +93,9 @@ fn tab_of(keys: &KeyState, here: Option<Tab>, press: Press) -> Option<Tab> {
     let here = here.filter(|_| keys.pressed.is_empty())?;
     match keys.keymap.find(&[press]) {
         KeyMatch::Action(Action::Expand) if press.code != Code::Enter => {
-            here.beside(Way::Next).or(Some(here))
+            here.neighbour(Way::Next).or(Some(here))
         }
-        KeyMatch::Action(Action::Collapse) => here.beside(Way::Previous).or(Some(here)),
+        KeyMatch::Action(Action::Collapse) => here.neighbour(Way::Previous).or(Some(here)),
         _ => None,
     }
 }

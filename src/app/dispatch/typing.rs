@@ -3,7 +3,7 @@
 
 use tui_input::{Input, InputRequest};
 
-use crate::analysis::expression::parse::{self, About, time_words, words};
+use crate::analysis::expression::parse::{self, Subject, time_words, words};
 use crate::app::copying::piping;
 use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
@@ -20,12 +20,11 @@ use crate::model::text::Text;
 /// Limit of a paste, in characters; a longer one was meant for another program.
 const LONGEST_PASTE: usize = 1_000;
 
-/// Edits the typed line.
-pub(crate) fn type_on(app: &mut App, request: InputRequest) {
+pub(crate) fn edit_input(app: &mut App, request: InputRequest) {
     match &mut app.mode {
         Mode::Search { input } => {
             input.handle(request);
-            search::type_on(&mut app.reader.text, input.value());
+            search::set_typed(&mut app.reader.text, input.value());
         }
         Mode::Filter { input } | Mode::Pipe { input, .. } | Mode::OnWall { input, .. } => {
             input.handle(request);
@@ -36,12 +35,12 @@ pub(crate) fn type_on(app: &mut App, request: InputRequest) {
                 ran: app.history.ran.lines(),
                 below: palette.below(),
             };
-            palette.type_on(commands, request);
+            palette.edit_input(commands, request);
         }
-        Mode::Picker => app.picker.type_on(request),
+        Mode::Picker => app.picker.edit_input(request),
         Mode::Help {
             top,
-            wanted,
+            filter: wanted,
             is_typing,
             ..
         } => {
@@ -65,7 +64,7 @@ pub(crate) fn paste(app: &mut App, text: &str) {
         | Mode::OnWall { input, .. } => input,
         Mode::Palette(palette) => &mut palette.input,
         Mode::Picker => &mut app.picker.input,
-        Mode::Help { wanted, .. } => wanted,
+        Mode::Help { filter: wanted, .. } => wanted,
         Mode::Raw { .. } | Mode::Resume(_) | Mode::Normal | Mode::Wall | Mode::Ledger => return,
     };
     let mut taken: Vec<char> = typed.by_ref().take(LONGEST_PASTE).collect();
@@ -76,9 +75,9 @@ pub(crate) fn paste(app: &mut App, text: &str) {
     if typed.next().is_some() {
         app.reader
             .screen
-            .say(format!("cut after {LONGEST_PASTE} characters"));
+            .set_status(format!("cut after {LONGEST_PASTE} characters"));
     }
-    type_on(app, InputRequest::InsertChar(last));
+    edit_input(app, InputRequest::InsertChar(last));
 }
 
 /// The history of the line that is being typed.
@@ -115,7 +114,7 @@ pub(crate) fn recall(app: &mut App, is_older: bool) -> Vec<Effect> {
     if kind != HistoryKind::Search {
         return Vec::new();
     }
-    search::type_on(&mut app.reader.text, input.value());
+    search::set_typed(&mut app.reader.text, input.value());
     app.reader.with_text(search::run_typed)
 }
 
@@ -197,12 +196,12 @@ pub(crate) fn complete(app: &mut App) {
         }
         Mode::Picker => toggle_preview(&mut app.picker, &mut app.reader.screen),
         Mode::Filter { input } => {
-            complete_words(input, words(About::Blocks), &mut app.reader.screen);
+            complete_words(input, words(Subject::Blocks), &mut app.reader.screen);
         }
         Mode::OnWall { line, input } => {
             let words = match line {
-                WallLine::Filter => words(About::Sessions),
-                WallLine::Watch => words(About::Alarm),
+                WallLine::Filter => words(Subject::Sessions),
+                WallLine::Watch => words(Subject::Alarm),
                 WallLine::Since => time_words(),
             };
             complete_words(input, words, &mut app.reader.screen);
@@ -222,7 +221,7 @@ pub(crate) fn complete(app: &mut App) {
 fn complete_words(input: &mut Input, words: Vec<&'static str>, screen: &mut Screen) {
     let (completed, fitting) = parse::complete(input.value(), words);
     if completed == input.value() && fitting.len() != 1 {
-        screen.say(fitting.join(" "));
+        screen.set_status(fitting.join(" "));
     }
     *input = Input::new(completed);
 }
@@ -232,18 +231,18 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
     let cancel = |app: &mut App| app.reader.with_text(|text, _| filter::cancel(text));
     match std::mem::take(&mut app.mode) {
         Mode::Help {
-            wanted,
+            filter: wanted,
             is_typing,
             below,
-            here,
+            item_keys: here,
             ..
         } if is_typing || !wanted.value().is_empty() => {
             app.mode = Mode::Help {
                 top: 0,
-                wanted: Input::default(),
+                filter: Input::default(),
                 is_typing: false,
                 below,
-                here,
+                item_keys: here,
             };
             Vec::new()
         }

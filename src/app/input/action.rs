@@ -225,7 +225,7 @@ pub enum Way {
 
 impl Way {
     /// The neighbour of `here` in a list, wrapping around at the ends.
-    pub(crate) fn beside<T: Copy + PartialEq>(self, all: &[T], here: T) -> T {
+    pub(crate) fn neighbour<T: Copy + PartialEq>(self, all: &[T], here: T) -> T {
         let at = all.iter().position(|one| *one == here).unwrap_or(0);
         let there = match self {
             Self::Next => (at + 1) % all.len().max(1),
@@ -379,7 +379,7 @@ impl Tab {
     }
 
     /// The next or previous tab; `None` at the ends.
-    pub fn beside(self, way: Way) -> Option<Self> {
+    pub fn neighbour(self, way: Way) -> Option<Self> {
         match way {
             Way::Next => Self::of(self.number() + 1),
             Way::Previous => Self::of(self.number() - 1),

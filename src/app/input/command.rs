@@ -12,7 +12,7 @@ use crate::analysis::expression::{Expr, parse};
 use crate::app::alarms::AlarmSpec;
 use crate::app::effect::PageForm;
 use crate::model::timestamp::{Clock, Timestamp};
-use crate::render::manual::{self, Page};
+use crate::render::manual::{self, ManualPage};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedCommand {
@@ -43,7 +43,7 @@ pub(crate) enum TypedCommand {
     /// Go to where the model first saw a text.
     From(String),
     /// Show a page of the manual.
-    Help(&'static Page),
+    Help(&'static ManualPage),
 }
 
 /// How much is exported.

@@ -27,7 +27,7 @@ impl KeyState {
     }
 
     /// Drops the unfinished chord.
-    pub(crate) fn forget_typed(&mut self) {
+    pub(crate) fn clear_typed(&mut self) {
         self.pressed.clear();
         self.letter = None;
     }

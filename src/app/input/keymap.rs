@@ -26,8 +26,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// The preset with a name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
         match name {
             "default" => Some(Self::Default),
             "less" => Some(Self::Less),

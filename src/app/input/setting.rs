@@ -10,7 +10,7 @@ use std::str::FromStr;
 use crate::app::alarms::NotifyMeans;
 use crate::app::effect::Effect;
 use crate::app::state::App;
-use crate::app::text::wrapping::Numbers;
+use crate::app::text::wrapping::LineNumbers;
 use crate::model::timestamp::Zone;
 
 /// A setting.
@@ -64,7 +64,7 @@ pub const SETTINGS: &[Setting] = &[
         "what calls are for, before their commands",
         |app| &mut app.reader.text.shows.intents,
     )
-    .saying(&["what calls are for, then what they do", "what calls do"])
+    .with_messages(&["what calls are for, then what they do", "what calls do"])
     .remembered(),
     switch(
         "utc",
@@ -103,7 +103,7 @@ pub const SETTINGS: &[Setting] = &[
         "dim what the model did not see at the cursor",
         |app| &mut app.reader.text.as_of.is_on,
     )
-    .saying(&["", "nothing is dimmed for the cursor's sake"])
+    .with_messages(&["", "nothing is dimmed for the cursor's sake"])
     .changing(|app, word| {
         app.reader.text.as_of.is_asked = word == "on";
         Vec::new()
@@ -126,7 +126,7 @@ pub const SETTINGS: &[Setting] = &[
     switch("mouse", "off", "wheel, clicks, dividers", |app| {
         &mut app.mouse.is_on
     })
-    .saying(&[
+    .with_messages(&[
         "mouse on; with shift the terminal selects text as usual",
         "mouse off",
     ])
@@ -141,7 +141,7 @@ pub const SETTINGS: &[Setting] = &[
         "long lines of code and output wrapped, or cut",
         |app| &mut app.reader.text.wrapping.wraps,
     )
-    .saying(&[
+    .with_messages(&[
         "long lines are wrapped",
         "long lines are cut; zl and zh scroll",
     ])
@@ -156,21 +156,21 @@ pub const SETTINGS: &[Setting] = &[
         "place of the record in the file",
     )
     .at(|app| &mut app.reader.text.wrapping.numbers)
-    .saying(&["no numbers", "lines of the file", "bytes of the file"]),
+    .with_messages(&["no numbers", "lines of the file", "bytes of the file"]),
     switch(
         "lanes",
         "on",
         "lanes of calls in flight beside the text",
         |app| &mut app.reader.text.wrapping.lanes,
     )
-    .saying(&["lanes of calls in flight", "no lanes"]),
+    .with_messages(&["lanes of calls in flight", "no lanes"]),
     switch(
         "rulers",
         "on",
         "times from 30 s on between entries",
         |app| &mut app.reader.text.wrapping.rulers,
     )
-    .saying(&[
+    .with_messages(&[
         "long times stand between entries",
         "no times between entries",
     ]),
@@ -245,7 +245,7 @@ impl Setting {
         }
     }
 
-    const fn saying(self, messages: &'static [&'static str]) -> Self {
+    const fn with_messages(self, messages: &'static [&'static str]) -> Self {
         Self { messages, ..self }
     }
 
@@ -256,8 +256,7 @@ impl Setting {
         }
     }
 
-    /// The setting with a name.
-    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+    pub(crate) fn by_name(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
@@ -283,11 +282,11 @@ impl Setting {
             setting: self,
             word: word.to_owned(),
         };
-        is_one.then_some(assignment).ok_or_else(|| self.wanted())
+        is_one.then_some(assignment).ok_or_else(|| self.expected())
     }
 
     /// Description of the valid values, for error messages.
-    fn wanted(&self) -> String {
+    fn expected(&self) -> String {
         match self.values {
             Values::Number(_, u32::MAX) => format!("{} is a number", self.name),
             Values::Number(least, most) => format!("{} is {least} to {most}", self.name),
@@ -359,7 +358,7 @@ impl Assignment {
     /// Stores the value in the viewer, without a message.
     pub(crate) fn apply(&self, app: &mut App) {
         if let Some(field) = self.setting.field {
-            field(app).put(&self.word);
+            field(app).set(&self.word);
         }
     }
 
@@ -373,7 +372,7 @@ impl Assignment {
             .position(|word| *word == self.word);
         let message = at.and_then(|at| self.setting.messages.get(at));
         if let Some(message) = message.filter(|message| !message.is_empty()) {
-            app.reader.screen.say(*message);
+            app.reader.screen.set_status(*message);
         }
         self.setting
             .change
@@ -391,8 +390,8 @@ impl FromStr for Assignment {
             Some((name, word)) => (name, Some(word.trim())),
             None => (typed, None),
         };
-        let off = typed.strip_prefix("no").and_then(Setting::named);
-        let (setting, word) = match (Setting::named(name), off, word) {
+        let off = typed.strip_prefix("no").and_then(Setting::by_name);
+        let (setting, word) = match (Setting::by_name(name), off, word) {
             (Some(setting), _, Some(word)) => (setting, word),
             (Some(setting), _, None) => (setting, "on"),
             (None, Some(setting), None) => (setting, "off"),
@@ -445,7 +444,7 @@ trait Slot {
     /// The word for the value; empty if there is none.
     fn word(&self) -> String;
     /// Sets the value; an unknown word changes nothing.
-    fn put(&mut self, word: &str);
+    fn set(&mut self, word: &str);
 }
 
 impl Slot for bool {
@@ -453,7 +452,7 @@ impl Slot for bool {
         if *self { "on" } else { "off" }.to_owned()
     }
 
-    fn put(&mut self, word: &str) {
+    fn set(&mut self, word: &str) {
         *self = word == "on";
     }
 }
@@ -463,18 +462,18 @@ impl Slot for Option<bool> {
         self.map(|is_on| is_on.word()).unwrap_or_default()
     }
 
-    fn put(&mut self, word: &str) {
+    fn set(&mut self, word: &str) {
         *self = Some(word == "on");
     }
 }
 
-impl Slot for Numbers {
+impl Slot for LineNumbers {
     fn word(&self) -> String {
         Self::word(*self).to_owned()
     }
 
-    fn put(&mut self, word: &str) {
-        *self = Self::named(word).unwrap_or(*self);
+    fn set(&mut self, word: &str) {
+        *self = Self::parse(word).unwrap_or(*self);
     }
 }
 
@@ -483,7 +482,7 @@ impl Slot for NotifyMeans {
         Self::word(*self).to_owned()
     }
 
-    fn put(&mut self, word: &str) {
-        *self = Self::named(word).unwrap_or(*self);
+    fn set(&mut self, word: &str) {
+        *self = Self::parse(word).unwrap_or(*self);
     }
 }

@@ -56,7 +56,7 @@ impl SidePane for Inspector {
         let height = usize::from(frame.inspector.height).saturating_sub(1);
         let seen = if self.tab == Tab::Raw { RECORD_ROWS } else { 0 };
         let wanted = self.top.saturating_add(height + 1).max(seen);
-        let known = self.made.map_or(0, |made| made.limit);
+        let known = self.rows_key.map_or(0, |made| made.limit);
         // Doubles the limit each time, so that scrolling to the end costs O(n).
         let limit = if wanted > known {
             wanted.saturating_mul(2).min(MOST_ROWS)
@@ -70,7 +70,7 @@ impl SidePane for Inspector {
             limit,
             generation: scene.session.indexes.generation,
             colours: text.stale.colours_seen,
-            look: text.stale.look,
+            look: text.stale.look_generation,
             second: if is_running(scene, focus) {
                 scene.screen.now.0 / 1_000
             } else {
@@ -78,7 +78,7 @@ impl SidePane for Inspector {
             },
         };
         let mut effects = Vec::new();
-        if self.made != Some(made) {
+        if self.rows_key != Some(made) {
             effects = make(self, text, scene, made);
         }
         seek_item(self, height);
@@ -137,7 +137,7 @@ fn next_item(
     inspector.moved = None;
     (inspector.top, inspector.at) = (0, 0);
     inspector.seeks_item = true;
-    inspector.made = None;
+    inspector.rows_key = None;
     inspector.focus = Some(focus);
     Some(focus)
 }
@@ -167,7 +167,7 @@ fn make(
             turn,
         )
     });
-    let effects = ask(inspector, text, scene, made, &earlier.unread);
+    let effects = request_bodies(inspector, text, scene, made, &earlier.unread);
     let Some(entry) = scene.session.transcript.get(made.focus.entry) else {
         return effects;
     };
@@ -198,13 +198,13 @@ fn make(
     inspector.rows = rows;
     inspector.is_cut = is_cut;
     inspector.is_call = is_call;
-    inspector.made = Some(made);
+    inspector.rows_key = Some(made);
     effects
 }
 
 /// Requests bodies of the item, arguments of calls that may be equal, and its records, as far as
 /// they are on disk.
-fn ask(
+fn request_bodies(
     inspector: &mut Inspector,
     text: &mut TextPane,
     scene: &Scene<'_>,
@@ -214,17 +214,17 @@ fn ask(
     let mut paging = Paging::default();
     for id in unread {
         if let Some(entry) = scene.session.transcript.get(*id) {
-            paging.other(&mut text.asked, (*id, entry), None);
+            paging.other(&mut text.pending_pages, (*id, entry), None);
         }
     }
     let Focus { entry: id, block } = made.focus;
     if let Some(entry) = scene.session.transcript.get(id) {
-        paging.portion(&mut text.asked, (id, entry), block / BLOCKS);
+        paging.portion(&mut text.pending_pages, (id, entry), block / BLOCKS);
     }
     let mut effects: Vec<Effect> = effect(paging).into_iter().collect();
     let records = clipboard::origins_of(scene.session, &[made.focus]);
-    if made.tab == Tab::Raw && inspector.asked.as_ref() != Some(&records) {
-        inspector.asked = Some(records.clone());
+    if made.tab == Tab::Raw && inspector.requested.as_ref() != Some(&records) {
+        inspector.requested = Some(records.clone());
         inspector.records = None;
         effects.push(Effect::Inspect(records));
     }
@@ -234,7 +234,7 @@ fn ask(
 /// Shows a tab, and the inspector if it is hidden.
 pub fn choose(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, tab: Tab) {
     if text.frame(scene).inspector.width == 0 {
-        scene.asks.push(Ask::ShowInspector(true));
+        scene.requests.push(Ask::ShowInspector(true));
     }
     inspector.tab = tab;
     inspector.seeks_item = true;
@@ -257,15 +257,15 @@ fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, b
     } else if inspector.at >= inspector.top + height {
         inspector.top = inspector.at + 1 - height;
     }
-    show_spot(inspector, text, scene);
+    show_location(inspector, text, scene);
 }
 
 /// Scrolls the text to the value of the cursor's row. Only within the inspected item, since the inspector would follow
 /// another one.
-fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>) {
+fn show_location(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>) {
     let shown = inspector.shown();
     let Some(spot) = inspector
-        .spot()
+        .location()
         .filter(|spot| Some(spot.focus) == shown)
         .cloned()
     else {
@@ -274,7 +274,7 @@ fn show_spot(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'
     let rows = clipboard::actions::rows_of(text, scene, spot.focus);
     if let Some(row) = rows.iter().position(|row| spot.is_in(row)) {
         scene
-            .asks
+            .requests
             .push(Ask::Motion(Motion::ShowRow(spot.focus, row)));
     }
 }
@@ -287,13 +287,13 @@ fn enter(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
         .and_then(|fact| fact.target)
     {
         Some(target) => {
-            scene.asks.extend([
+            scene.requests.extend([
                 Ask::ShowText,
                 Ask::Focus(Pane::Transcript),
                 Ask::Jump(target),
             ]);
         }
-        None => scene.say("this row names no other item"),
+        None => scene.set_status("this row names no other item"),
     }
     Vec::new()
 }
@@ -318,11 +318,11 @@ fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
     match excerpt {
         ItemText::Text(text) => vec![Effect::Copy(text)],
         ItemText::Nothing(why) => {
-            scene.say(why);
+            scene.set_status(why);
             Vec::new()
         }
-        ItemText::Away => {
-            scene.say("still being read; try again");
+        ItemText::OnDisk => {
+            scene.set_status("still being read; try again");
             Vec::new()
         }
     }

@@ -14,7 +14,7 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::{change, figures};
 use crate::render::excerpt::ExcerptLimits;
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 use crate::render::{ansi, code, diff, tree};
 
 /// Maximum numbers of overlapping calls, and of earlier equal calls.
@@ -58,7 +58,7 @@ fn lifecycle(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilde
             .map(|ms| format!("{} later", figures::duration(ms)));
         page.fact("told", timing::time_words(at, &late.unwrap_or_default()));
     }
-    if let Some((_, at)) = life.seen(transcript, id) {
+    if let Some((_, at)) = life.first_answer(transcript, id) {
         page.fact("seen", timing::time_words(Some(at), ""));
     }
     if life.is_undelivered {
@@ -137,7 +137,7 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
         let words = format!("{} {dot} {} entries", lane.label, lane.entries.len());
         page.link("sub-agent", &[Span::styled(words, theme.text)], target);
     }
-    for words in subject.standing() {
+    for words in subject.state_phrases() {
         page.field("standing", &[Span::styled(words, theme.warn)]);
     }
 }
@@ -158,8 +158,8 @@ fn step(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
 
 fn input(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>) {
     page.heading("INPUT", &figures::bytes(u64::from(call.input.bytes)));
-    if call.input.is_away() {
-        return page.say("being read from the file", subject.screen.theme.dim);
+    if call.input.is_on_disk() {
+        return page.paragraph("being read from the file", subject.screen.theme.dim);
     }
     match call.input.tree() {
         Some(Tree::Map(members)) => {
@@ -168,7 +168,7 @@ fn input(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_
             }
         }
         Some(value) => {
-            let rows = tree::rows(value, page.width(), page.left() + 1, &page.look);
+            let rows = tree::rows(value, page.width(), page.remaining() + 1, &page.look);
             page.rows(rows, 0, RowCopy::Row);
         }
         None => lines(&call.input, None, RowCopy::Text, page),
@@ -181,7 +181,7 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut PageBuilder<'_>) 
     let style = page.look.theme.text;
     match value {
         Tree::Text(text) if text.contains('\n') || wrap::width(text) > page.width() * 2 => {
-            page.named(
+            page.named_value(
                 name,
                 &[Span::styled(
                     figures::bytes(text.len() as u64),
@@ -191,17 +191,19 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut PageBuilder<'_>) 
                 None,
             );
             let (part, left_out) = page.part(text);
-            for line in part.lines().take(page.left() + 1) {
+            for line in part.lines().take(page.remaining() + 1) {
                 let frame = indented(page, 2);
                 for line in wrap::wrap(&[Span::styled(line.to_owned(), style)], &frame) {
                     page.push(line, None, take);
                 }
             }
-            page.left_out(left_out);
+            page.omitted(left_out);
         }
-        Tree::Text(text) => page.named(name, &[Span::styled(text.to_string(), style)], take, None),
+        Tree::Text(text) => {
+            page.named_value(name, &[Span::styled(text.to_string(), style)], take, None);
+        }
         Tree::Null | Tree::Bool(_) | Tree::Number(_) => {
-            page.named(
+            page.named_value(
                 name,
                 &[Span::styled(json(value), page.look.theme.accent)],
                 take,
@@ -209,27 +211,27 @@ fn member(number: usize, name: &Text, value: &Tree, page: &mut PageBuilder<'_>) 
             );
         }
         Tree::List(items) if items.is_empty() => {
-            page.named(name, &[Span::styled("[]", style)], take, None);
+            page.named_value(name, &[Span::styled("[]", style)], take, None);
         }
         Tree::Map(members) if members.is_empty() => {
-            page.named(name, &[Span::styled("{}", style)], take, None);
+            page.named_value(name, &[Span::styled("{}", style)], take, None);
         }
         Tree::List(_) | Tree::Map(_) => {
-            page.named(name, &[], take, None);
+            page.named_value(name, &[], take, None);
             let width = page.width().saturating_sub(2).max(1);
-            let rows = tree::rows(value, width, page.left() + 1, &page.look);
+            let rows = tree::rows(value, width, page.remaining() + 1, &page.look);
             page.rows(rows, 2, take);
         }
     }
 }
 
-fn indented(page: &PageBuilder<'_>, by: usize) -> Frame {
+fn indented(page: &PageBuilder<'_>, by: usize) -> LineFrame {
     let blank = vec![Span::raw(" ".repeat(by))];
-    Frame {
+    LineFrame {
         width: page.width(),
         first: blank.clone(),
         rest: blank,
-        limit: page.left() + 1,
+        limit: page.remaining() + 1,
         cut: page.look.theme.glyphs().cut,
         sideways: None,
     }
@@ -242,10 +244,10 @@ fn output(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'
         let lines = figures::count(u64::from(body.lines), "line");
         format!("{} {dot} {lines}", figures::bytes(u64::from(body.bytes)))
     };
-    match (call.state.result(), call.state.live()) {
+    match (call.state.result(), call.state.live_output()) {
         (Some(result), _) => {
             page.heading("OUTPUT", &size(&result.body));
-            whole(result, page);
+            full_result(result, page);
         }
         (None, Some(body)) => {
             page.heading("OUTPUT SO FAR", &size(body));
@@ -253,13 +255,13 @@ fn output(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'
         }
         (None, None) => {
             page.heading("OUTPUT", "");
-            page.say("no result in the file", theme.warn);
+            page.paragraph("no result in the file", theme.warn);
         }
     }
 }
 
 /// A result in full.
-pub fn whole(result: &ToolResult, page: &mut PageBuilder<'_>) {
+pub fn full_result(result: &ToolResult, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     for image in &result.images {
         let size = image.bytes.map(figures::bytes).unwrap_or_default();
@@ -276,10 +278,10 @@ pub fn whole(result: &ToolResult, page: &mut PageBuilder<'_>) {
         page.field("change", &[Span::styled(words, theme.text)]);
     }
     if result.body.bytes == 0 {
-        return page.say("empty", theme.dim);
+        return page.paragraph("empty", theme.dim);
     }
     if let Some(value) = result.body.tree() {
-        let rows = tree::rows(value, page.width(), page.left() + 1, &page.look);
+        let rows = tree::rows(value, page.width(), page.remaining() + 1, &page.look);
         return page.rows(rows, 0, RowCopy::Output);
     }
     lines(&result.body, Some(1), RowCopy::Output, page);
@@ -287,14 +289,14 @@ pub fn whole(result: &ToolResult, page: &mut PageBuilder<'_>) {
 
 /// The lines of a text, numbered from `first`.
 pub fn lines(body: &Body, first: Option<usize>, take: RowCopy, page: &mut PageBuilder<'_>) {
-    if body.is_away() {
-        return page.say("being read from the file", page.look.theme.dim);
+    if body.is_on_disk() {
+        return page.paragraph("being read from the file", page.look.theme.dim);
     }
     let (theme, text) = (page.look.theme, body.text_or_stub());
     let column = body.lines.max(1).to_string().len();
     let (part, left_out) = page.part(text);
     for (number, spans) in ansi::lines(part, theme.text, theme).into_iter().enumerate() {
-        if page.left() == 0 {
+        if page.remaining() == 0 {
             return page.push(Line::default(), None, take);
         }
         let mut frame = indented(page, 0);
@@ -308,7 +310,7 @@ pub fn lines(body: &Body, first: Option<usize>, take: RowCopy, page: &mut PageBu
             page.push(line, None, take);
         }
     }
-    page.left_out(left_out);
+    page.omitted(left_out);
 }
 
 fn earlier(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
@@ -349,16 +351,16 @@ fn earlier(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
 pub fn diff(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     let Some(call) = subject.call() else {
-        return page.say("not a call, so it changes no file", theme.dim);
+        return page.paragraph("not a call, so it changes no file", theme.dim);
     };
     let patch = call.state.result().and_then(|result| result.patch.as_ref());
-    if call.input.is_away() || patch.is_some_and(Body::is_away) {
-        return page.say("being read from the file", theme.dim);
+    if call.input.is_on_disk() || patch.is_some_and(Body::is_on_disk) {
+        return page.paragraph("being read from the file", theme.dim);
     }
-    let (source, lines) = match (change::recorded(call), change::asked(call)) {
+    let (source, lines) = match (change::recorded(call), change::requested(call)) {
         (Some(lines), _) => ("as the agent recorded it", lines),
         (None, Some(lines)) => ("as the input asks for it", lines),
-        (None, None) => return page.say("this call tells of no change to a file", theme.dim),
+        (None, None) => return page.paragraph("this call tells of no change to a file", theme.dim),
     };
     let path = call.headline.lines().next().unwrap_or_default();
     page.text(&[Span::styled(call.about(page.look.root), theme.accent)]);
@@ -368,7 +370,7 @@ pub fn diff(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
     page.gap();
     let extent = ExcerptLimits {
-        head: page.left() + 1,
+        head: page.remaining() + 1,
         tail: 0,
         rows_per_line: 0,
     };

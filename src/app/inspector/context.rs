@@ -48,7 +48,7 @@ pub fn brief(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let Some(request) = request(subject) else {
         return;
     };
-    let seen = request.usage.seen();
+    let seen = request.usage.last_step();
     let window = window_at(&subject.session.transcript, request.entry, seen.context());
     let of = window
         .map(|window| format!(" / {}", figures::tokens(window)))
@@ -68,7 +68,7 @@ pub fn brief(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let output = seen
         .output
         .map(|tokens| format!("   {} written", figures::tokens(tokens)));
-    page.say(
+    page.paragraph(
         format!("{cached}{}", output.unwrap_or_default()),
         page.look.theme.text,
     );
@@ -78,13 +78,13 @@ pub fn brief(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
 pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     let Some(request) = request(subject) else {
-        return page.say(
+        return page.paragraph(
             "no request up to here records its tokens, so the context is not known",
             theme.dim,
         );
     };
     if !request.is_own {
-        page.say(
+        page.paragraph(
             "this item records no tokens; the request before it does",
             theme.dim,
         );
@@ -104,7 +104,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
 }
 
 fn window(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mut PageBuilder<'_>) {
-    let seen = request.usage.seen();
+    let seen = request.usage.last_step();
     let tokens = seen.prompt();
     let ascii = page.look.theme.ascii;
     if let Some(window) = window_at(&subject.session.transcript, request.entry, seen.context()) {
@@ -168,7 +168,7 @@ fn growth(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mu
     let Some((id, entry, usage)) =
         earlier.and_then(|(id, entry)| Some((id, entry, entry.usage.as_deref()?)))
     else {
-        return page.say(
+        return page.paragraph(
             "there is none: this is the first that records its tokens",
             theme.dim,
         );
@@ -176,7 +176,7 @@ fn growth(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mu
     let words = format!(
         "{}  {} in its prompt",
         subject.place_words(Some(id), entry.origin),
-        figures::tokens(usage.seen().prompt())
+        figures::tokens(usage.last_step().prompt())
     );
     page.link(
         "before",
@@ -186,7 +186,10 @@ fn growth(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mu
             block: 0,
         }),
     );
-    let (now, then) = (request.usage.seen().prompt(), usage.seen().prompt());
+    let (now, then) = (
+        request.usage.last_step().prompt(),
+        usage.last_step().prompt(),
+    );
     let minus = theme.glyphs().minus;
     let change = if now >= then {
         format!("+{}", figures::tokens(now - then))
@@ -201,7 +204,7 @@ fn growth(subject: &InspectedItem<'_>, request: &InspectedRequest<'_>, page: &mu
             .map_or("another model", |name| name.as_str());
         page.field("model", &[Span::styled(format!("was {name}"), theme.warn)]);
     }
-    if let Some(cached) = request.usage.seen().cache_read {
+    if let Some(cached) = request.usage.last_step().cache_read {
         let words = format!(
             "{} of the {} before came from the cache ({}%)",
             figures::tokens(cached.min(then)),

@@ -26,7 +26,7 @@ pub fn usage(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
         }
     }
     if usage.is_partial {
-        page.say(
+        page.paragraph(
             "the output was counted before the answer was complete: it is more",
             page.look.theme.dim,
         );
@@ -67,7 +67,7 @@ pub fn cost(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         page.heading("COST", "");
-        page.say(parts.join("   "), page.look.theme.text);
+        page.paragraph(parts.join("   "), page.look.theme.text);
     }
 }
 

@@ -94,7 +94,7 @@ impl<'a> InspectedItem<'a> {
     }
 
     /// `41.2s`, `≤41.2s`.
-    pub fn took(&self, took: Took) -> String {
+    pub fn duration_text(&self, took: Took) -> String {
         let at_most = match took.by {
             Clocked::Bound => self.at_most(),
             Clocked::Measured | Clocked::Times => "",
@@ -161,8 +161,8 @@ impl<'a> InspectedItem<'a> {
         let at = call.started.or(entry.at).map(Timestamp::clock);
         spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
         let took = call
-            .took(entry.said(call))
-            .map(|took| format!("{}  ", self.took(took)));
+            .duration(entry.call_time(call))
+            .map(|took| format!("{}  ", self.duration_text(took)));
         spans.extend(took.map(|took| Span::styled(took, theme.text)));
         spans.extend(self.verdict(call, place.entry));
         let head = call.about(self.session.transcript.meta().root.as_deref());
@@ -195,7 +195,7 @@ impl<'a> InspectedItem<'a> {
         let lane = lane.map_or_else(|| "main lane".to_owned(), LaneFacts::title);
         spans.push(Span::styled(format!("{lane}  "), theme.text));
         let parent = self.entry.parent.as_ref();
-        let target = parent.and_then(|key| above(transcript, key));
+        let target = parent.and_then(|key| nearest_entry(transcript, key));
         if let Some(key) = parent {
             let word = match (
                 transcript.find(key).and_then(|id| transcript.get(id)),
@@ -221,13 +221,13 @@ impl<'a> InspectedItem<'a> {
     }
 
     /// Phrases for an abandoned branch, an undone entry or a copy.
-    pub(crate) fn standing(&self) -> Vec<String> {
+    pub(crate) fn state_phrases(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(branch) = self.session.transcript.branches().of(self.focus.entry) {
             words.push(format!(
                 "on branch {}: {}",
                 branch.number,
-                phrases::why(branch.why)
+                phrases::abandoned_reason(branch.why)
             ));
         }
         if self.entry.marks.undone {
@@ -241,7 +241,7 @@ impl<'a> InspectedItem<'a> {
 }
 
 /// The entry of a record, or its nearest ancestor, since not every record is an entry.
-fn above(transcript: &Transcript, key: &Key) -> Option<EntryId> {
+fn nearest_entry(transcript: &Transcript, key: &Key) -> Option<EntryId> {
     let mut key = transcript.print_of(key);
     for _ in 0..LINKS {
         if let Some(id) = transcript.find_print(key) {

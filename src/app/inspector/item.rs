@@ -41,7 +41,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     if let Some(model) = &entry.model {
         page.fact("model", model.to_string());
     }
-    for words in subject.standing() {
+    for words in subject.state_phrases() {
         page.field("standing", &[Span::styled(words, theme.warn)]);
     }
     facts::usage(subject, page);
@@ -107,7 +107,7 @@ fn content(subject: &InspectedItem<'_>, block: &BlockKind, page: &mut PageBuilde
         BlockKind::Result(stray) => {
             let call = subject.session.transcript.recorded_key(&stray.call);
             page.heading("OUTPUT", &format!("for the call {}", shown(call)));
-            return call::whole(&stray.result, page);
+            return call::full_result(&stray.result, page);
         }
         BlockKind::Image(image) => {
             page.heading(
@@ -126,7 +126,7 @@ fn content(subject: &InspectedItem<'_>, block: &BlockKind, page: &mut PageBuilde
                 page.heading("WORDS", &figures::bytes(words.len() as u64));
                 words
                     .lines()
-                    .for_each(|line| page.say(line, page.look.theme.text));
+                    .for_each(|line| page.paragraph(line, page.look.theme.text));
             }
             return;
         }
@@ -139,13 +139,13 @@ fn content(subject: &InspectedItem<'_>, block: &BlockKind, page: &mut PageBuilde
     );
     page.heading(title, &size);
     if body.bytes == 0 {
-        return page.say(
+        return page.paragraph(
             "empty, or not readable: redacted or signed only",
             page.look.theme.dim,
         );
     }
     if let Some(tree) = body.tree() {
-        let rows = crate::render::tree::rows(tree, page.width(), page.left() + 1, &page.look);
+        let rows = crate::render::tree::rows(tree, page.width(), page.remaining() + 1, &page.look);
         return page.rows(rows, 0, RowCopy::Text);
     }
     call::lines(body, None, RowCopy::Text, page);

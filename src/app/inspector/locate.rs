@@ -46,7 +46,7 @@ impl ValueLocation {
         match (&self.shows, &source.of) {
             _ if row.block != self.focus.block => false,
             (LocationInItem::Line { body, line }, SourceText::Body(at)) => {
-                at == body && (source.lines.contains(line) || source.beside == Some(*line))
+                at == body && (source.lines.contains(line) || source.extra_line == Some(*line))
             }
             (LocationInItem::Words(words), SourceText::Own(text)) => text.contains(words.as_str()),
             (
@@ -123,7 +123,7 @@ impl<'a> EntryTexts<'a> {
     }
 
     /// The location in the transcript of the value in a row of the record's tree.
-    pub(crate) fn spot(&mut self, row: &Row, leaf: &Leaf) -> Option<ValueLocation> {
+    pub(crate) fn locate(&mut self, row: &Row, leaf: &Leaf) -> Option<ValueLocation> {
         let value = leaf.value.as_ref()?;
         let known = self
             .last

@@ -7,7 +7,7 @@ use super::locate::ValueLocation;
 use crate::app::text::viewport::Focus;
 use crate::model::figures;
 use crate::render::row::{Look, Row};
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 
 /// Width of the column of names, including the blank after it.
 pub(crate) const NAME: usize = 10;
@@ -60,7 +60,7 @@ impl<'a> PageBuilder<'a> {
     }
 
     /// Number of rows until the limit.
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.limit.saturating_sub(self.facts.len())
     }
 
@@ -73,7 +73,7 @@ impl<'a> PageBuilder<'a> {
 
     /// The part of a text that the remaining rows can show, and the number of bytes left out.
     pub(crate) fn part<'t>(&self, text: &'t str) -> (&'t str, usize) {
-        let lines = self.left() + 1;
+        let lines = self.remaining() + 1;
         let end = text
             .match_indices('\n')
             .nth(lines)
@@ -86,10 +86,10 @@ impl<'a> PageBuilder<'a> {
     }
 
     /// Adds a row with the size of the omitted text.
-    pub(crate) fn left_out(&mut self, bytes: usize) {
-        if bytes > 0 && self.left() > 0 {
+    pub(crate) fn omitted(&mut self, bytes: usize) {
+        if bytes > 0 && self.remaining() > 0 {
             let size = figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
-            self.say(
+            self.paragraph(
                 format!(
                     "{} {size} more in the file",
                     self.look.theme.glyphs().ellipsis
@@ -104,7 +104,7 @@ impl<'a> PageBuilder<'a> {
     }
 
     /// Adds a text in one style, wrapped.
-    pub(crate) fn say(&mut self, words: impl Into<String>, style: Style) {
+    pub(crate) fn paragraph(&mut self, words: impl Into<String>, style: Style) {
         self.text(&[Span::styled(words.into(), style)]);
     }
 
@@ -143,7 +143,7 @@ impl<'a> PageBuilder<'a> {
     }
 
     pub(crate) fn field(&mut self, name: &str, value: &[Piece]) {
-        self.named(name, value, RowCopy::Row, None);
+        self.named_value(name, value, RowCopy::Row, None);
     }
 
     /// Adds a named value in the style of text.
@@ -153,11 +153,11 @@ impl<'a> PageBuilder<'a> {
 
     /// Adds a named value that leads to an item.
     pub(crate) fn link(&mut self, name: &str, value: &[Piece], target: Option<Focus>) {
-        self.named(name, value, RowCopy::Row, target);
+        self.named_value(name, value, RowCopy::Row, target);
     }
 
     /// Adds a named value, with what is copied from it and the item that it leads to.
-    pub(crate) fn named(
+    pub(crate) fn named_value(
         &mut self,
         name: &str,
         value: &[Piece],
@@ -181,9 +181,9 @@ impl<'a> PageBuilder<'a> {
         } else {
             vec![Span::raw(" ".repeat(NAME))]
         };
-        let limit = self.left() + 1;
+        let limit = self.remaining() + 1;
         let cut = self.look.theme.glyphs().cut;
-        let frame = Frame {
+        let frame = LineFrame {
             width: self.width(),
             first: first.to_vec(),
             rest,

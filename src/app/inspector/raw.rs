@@ -32,7 +32,7 @@ pub fn lay_out(
     let theme = page.look.theme;
     let wanted = crate::app::copying::clipboard::origins_of(subject.session, &[subject.focus]);
     let Some(records) = records.filter(|records| records.origins == wanted) else {
-        return page.say("being read from the file", theme.dim);
+        return page.paragraph("being read from the file", theme.dim);
     };
     let taken = UsedValues::of(subject);
     let mut texts = EntryTexts::of(subject.entry, subject.focus);
@@ -51,8 +51,8 @@ pub fn lay_out(
     for (title, tree) in &records.trees {
         page.heading(&title.replace('·', theme.glyphs().dot), "");
         let width = page.width().saturating_sub(2).max(1);
-        for (row, leaf) in tree::rows_with_leaves(tree, width, page.left() + 1, &page.look) {
-            let spot = texts.spot(&row, &leaf);
+        for (row, leaf) in tree::rows_with_leaves(tree, width, page.remaining() + 1, &page.look) {
+            let spot = texts.locate(&row, &leaf);
             let is_own = spot
                 .as_ref()
                 .is_some_and(|spot| spot.focus == subject.focus);

@@ -27,7 +27,7 @@ pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
 pub fn took(subject: &InspectedItem<'_>, call: &ToolCall) -> Option<String> {
-    let took = subject.took(call.took(subject.entry.said(call))?);
+    let took = subject.duration_text(call.duration(subject.entry.call_time(call))?);
     let among = subject
         .session
         .indexes
@@ -83,7 +83,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
         );
     }
     if subject.session.indexes.is_behind {
-        page.say("the session is still being added up", page.look.theme.dim);
+        page.paragraph("the session is still being added up", page.look.theme.dim);
     }
 }
 
@@ -96,7 +96,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
     if let Some(result) = call.state.result() {
         page.fact("result", time_words(result.at, ""));
     }
-    let took = call.took(subject.entry.said(call));
+    let took = call.duration(subject.entry.call_time(call));
     match took {
         Some(took) => {
             let how = match took.by {
@@ -104,7 +104,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
                 Clocked::Times => "from the times of call and result",
                 Clocked::Bound => "at most: the call has no time of its own, only its message",
             };
-            page.fact("took", format!("{}  {how}", subject.took(took)));
+            page.fact("took", format!("{}  {how}", subject.duration_text(took)));
             if Class::of_call(call, subject.entry.at) == Class::Unknown {
                 let words = "perhaps it waited for you: no tool of this kind takes so long";
                 page.field("why", &[Span::styled(words, theme.warn)]);

@@ -74,7 +74,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
             order(subject, call, result, page);
             page.heading("VERDICT", "");
             verdict(result, page);
-            if let Some(took) = call.took(subject.entry.said(call)) {
+            if let Some(took) = call.duration(subject.entry.call_time(call)) {
                 let how = match took.by {
                     Clocked::Measured => "the agent measured the duration",
                     Clocked::Times => {
@@ -284,7 +284,7 @@ fn of_entry(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
         }
         None => page.fact("parent", "none recorded"),
     }
-    let standing = subject.standing();
+    let standing = subject.state_phrases();
     if standing.is_empty() {
         reason(page, "branch", true, "on the active path");
     }

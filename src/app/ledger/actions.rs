@@ -34,7 +34,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         // The keys that sort other lists choose the span of time here.
         Action::SameId(way) => Action::Shift(way),
         Action::Shift(way) => {
-            let since = sheet::beside(&ledger.since, way == Way::Next);
+            let since = sheet::neighbour_span(&ledger.since, way == Way::Next);
             ledger.count_from(since, screen.now);
             return Some(vec![Effect::Count(ledger.question.clone())]);
         }
@@ -48,10 +48,10 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     match action {
         Action::Unfold | Action::Expand => return Some(enter(ledger)),
         Action::LevelUp | Action::Panes(PaneChange::Focus(Way::Next)) => {
-            return Some(group(ledger, beside(ledger, Way::Next)));
+            return Some(group(ledger, neighbour_group(ledger, Way::Next)));
         }
         Action::LevelDown | Action::Panes(PaneChange::Focus(Way::Previous)) => {
-            return Some(group(ledger, beside(ledger, Way::Previous)));
+            return Some(group(ledger, neighbour_group(ledger, Way::Previous)));
         }
         Action::View(view) => {
             let by = DIGITS
@@ -98,7 +98,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         | Action::Suspend
         | Action::QuitNow
         | Action::ToggleMouse => return None,
-        other => screen.say_of_session(&other),
+        other => screen.set_session_only_status(&other),
     }
     Some(Vec::new())
 }
@@ -108,7 +108,7 @@ pub(crate) fn accept(app: &mut App, typed: &str) -> Vec<Effect> {
     if !app.ledger.count_from(typed, app.reader.screen.now) {
         app.reader
             .screen
-            .say(format!("a time is written like {MOMENTS}"));
+            .set_status(format!("a time is written like {MOMENTS}"));
         return Vec::new();
     }
     app.mode = Mode::Ledger;
@@ -131,11 +131,11 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
     }
 }
 
-fn beside(ledger: &LedgerView, way: Way) -> By {
+fn neighbour_group(ledger: &LedgerView, way: Way) -> By {
     // What was counted does not tell of calls.
     let counted = By::ALL.into_iter().map(|(by, _)| by);
     let counted: Vec<By> = counted.filter(|by| !by.needs_calls()).collect();
-    way.beside(&counted, ledger.question.by)
+    way.neighbour(&counted, ledger.question.by)
 }
 
 fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {

@@ -19,12 +19,12 @@ use std::collections::HashMap;
 
 use crate::analysis::by::By;
 use crate::analysis::expression::parse::moment;
-use crate::analysis::ledger::counting::{Counted, Question};
-use crate::analysis::ledger::{Group, Row};
+use crate::analysis::ledger::counting::{CountedUsage, Question};
+use crate::analysis::ledger::{UsageGroup, UsageSum};
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
-use crate::listing::usage::{UsageRows, ends, models};
-use crate::model::found::Found;
+use crate::listing::usage::{UsageRows, distinguishing_ends, models};
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 
 /// Limit of the days in the chart, however wide the screen.
@@ -41,18 +41,18 @@ pub struct LedgerView {
     /// Start of the span of time, as typed; empty for all time.
     pub since: String,
     /// The newest answer; it may be for an earlier query.
-    pub counted: Counted,
+    pub counted: CountedUsage,
     /// The days up to the last one with usage, including days without.
-    pub days: Vec<Day>,
+    pub days: Vec<DayUsage>,
     /// The page as written for the screen.
     pub sheet: Sheet,
     /// Groupings and rows from which the user went into the current table.
-    trail: Vec<(By, Option<Group>)>,
+    trail: Vec<(By, Option<UsageGroup>)>,
     rows: UsageRows,
     short: HashMap<String, String>,
-    list: List<Group>,
+    list: List<UsageGroup>,
     /// The row to choose after going back, as soon as it is in the table.
-    wanted: Option<Group>,
+    pending_choice: Option<UsageGroup>,
 }
 
 impl Default for LedgerView {
@@ -60,31 +60,31 @@ impl Default for LedgerView {
         Self {
             question: Question::default(),
             since: "30d".to_owned(),
-            counted: Counted::default(),
+            counted: CountedUsage::default(),
             days: Vec::new(),
             sheet: Sheet::default(),
             trail: Vec::new(),
             rows: UsageRows::new(),
             short: HashMap::new(),
             list: new_list(By::Day),
-            wanted: None,
+            pending_choice: None,
         }
     }
 }
 
-fn new_list(by: By) -> List<Group> {
+fn new_list(by: By) -> List<UsageGroup> {
     List::default().sorted(by.order()).kept_on_top()
 }
 
 /// Usage of a day.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Day {
+pub struct DayUsage {
     /// Name of the day, as in the rows.
     pub name: String,
     /// Noon of the day.
     pub at: Timestamp,
     /// The sum; `None` for a day without usage.
-    pub row: Option<Row>,
+    pub row: Option<UsageSum>,
 }
 
 impl LedgerView {
@@ -99,7 +99,7 @@ impl LedgerView {
     }
 
     /// The rows in sort order.
-    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+    pub fn rows(&self) -> impl Iterator<Item = &UsageSum> {
         let keys = self.list.keys().iter();
         keys.filter_map(|group| self.rows.get(group).map(|(row, _)| row))
     }
@@ -110,12 +110,12 @@ impl LedgerView {
     }
 
     /// The chosen row, with its session if the row is a session.
-    pub fn chosen(&self) -> Option<&(Row, Option<Found>)> {
+    pub fn chosen(&self) -> Option<&(UsageSum, Option<FoundSession>)> {
         self.rows.get(self.list.chosen()?)
     }
 
     /// Stores an answer; drops one for another query.
-    pub(crate) fn take(&mut self, mut counted: Counted) {
+    pub(crate) fn apply(&mut self, mut counted: CountedUsage) {
         if counted.question != self.question {
             return;
         }
@@ -132,7 +132,7 @@ impl LedgerView {
         let named = rows
             .iter()
             .filter_map(|(row, _)| row.group.model.as_deref());
-        self.short = ends(folders);
+        self.short = distinguishing_ends(folders);
         self.short.extend(models(named));
         self.rows = rows
             .into_iter()
@@ -141,25 +141,25 @@ impl LedgerView {
         self.counted = counted;
         self.fill(keys);
         if self
-            .wanted
+            .pending_choice
             .as_ref()
             .is_some_and(|wanted| self.list.choose_key(wanted))
         {
-            self.wanted = None;
+            self.pending_choice = None;
         }
     }
 
     /// Sorts the rows.
-    fn fill(&mut self, keys: Vec<Group>) {
+    fn fill(&mut self, keys: Vec<UsageGroup>) {
         let mut list = std::mem::take(&mut self.list);
         list.fill(&self.listing(), keys, false);
         self.list = list;
     }
 
     /// Starts another query. Until it is answered, the rows are those of the previous one.
-    fn ask(&mut self, question: Question, wanted: Option<Group>) {
+    fn query(&mut self, question: Question, wanted: Option<UsageGroup>) {
         self.question = question;
-        self.wanted = wanted;
+        self.pending_choice = wanted;
     }
 
     /// Opens the sessions of the chosen row. Returns `false` if no row is chosen.
@@ -173,7 +173,7 @@ impl LedgerView {
         let mut question = self.question.clone();
         question.within.push((by, group));
         question.by = By::Session;
-        self.ask(question, None);
+        self.query(question, None);
         true
     }
 
@@ -185,7 +185,7 @@ impl LedgerView {
         let mut question = self.question.clone();
         question.within.pop();
         question.by = by;
-        self.ask(question, chosen);
+        self.query(question, chosen);
         true
     }
 
@@ -195,7 +195,7 @@ impl LedgerView {
             by,
             ..self.question.clone()
         };
-        self.ask(question, None);
+        self.query(question, None);
     }
 
     /// Sets the start of the span of time. Returns `false` if the text is not a time.
@@ -209,7 +209,7 @@ impl LedgerView {
             since: when.and_then(|when| when.resolve(Some(now))),
             ..self.question.clone()
         };
-        self.ask(question, None);
+        self.query(question, None);
         true
     }
 
@@ -220,13 +220,14 @@ impl LedgerView {
 }
 
 /// All days without gaps, up to the last one with usage.
-fn all_days(rows: &[Row]) -> Vec<Day> {
+fn all_days(rows: &[UsageSum]) -> Vec<DayUsage> {
     const DAY: i64 = 24 * 60 * 60 * 1_000;
-    let named = |row: &&Row| row.group.period.is_some();
+    let named = |row: &&UsageSum| row.group.period.is_some();
     let mut rows = rows.iter().filter(named).peekable();
     // Noon is in the same day whatever a change to or from summer time does.
-    let noon =
-        |row: &&Row| Timestamp::parse_local(&format!("{} 12:00", row.group.period.as_deref()?));
+    let noon = |row: &&UsageSum| {
+        Timestamp::parse_local(&format!("{} 12:00", row.group.period.as_deref()?))
+    };
     let Some(last) = rows.peek().and_then(noon) else {
         return Vec::new();
     };
@@ -243,7 +244,7 @@ fn all_days(rows: &[Row]) -> Vec<Day> {
         let row = rows
             .next_if(|row| row.group.period.as_deref() == Some(&name))
             .cloned();
-        days.push(Day { name, at, row });
+        days.push(DayUsage { name, at, row });
     }
     days.reverse();
     days

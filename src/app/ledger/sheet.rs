@@ -2,9 +2,9 @@
 
 use ratatui::text::{Line, Span};
 
-use super::{Day, LedgerView, SINCE};
+use super::{DayUsage, LedgerView, SINCE};
 use crate::analysis::ledger::cells::limit;
-use crate::analysis::ledger::{Row, Within};
+use crate::analysis::ledger::{UsageSum, Within};
 use crate::analysis::phrases;
 use crate::app::list_page::Room;
 use crate::app::screen::Screen;
@@ -47,7 +47,7 @@ pub(super) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
         ..Sheet::default()
     };
     if !has_rows {
-        sheet.say_why(&why_empty(ledger, screen), &screen.theme, columns);
+        sheet.show_message(&why_empty(ledger, screen), &screen.theme, columns);
     }
     ledger.sheet = sheet;
 }
@@ -151,7 +151,7 @@ fn bars(
         .unwrap_or_default();
     let of_days = || days.iter().filter_map(|day| day.row.as_ref());
     let is_of_money = of_days().any(|row| row.amount.money.picos() > 0);
-    let value = |row: &Row| {
+    let value = |row: &UsageSum| {
         let amount = &row.amount;
         if is_of_money {
             amount.money.picos()
@@ -164,7 +164,7 @@ fn bars(
     let by = ledger.counted.question.by;
     let chosen = ledger.chosen().filter(|_| by.is_period());
     let chosen = chosen.and_then(|(row, _)| row.group.period.as_deref());
-    let bar = |day: &Day| Bar {
+    let bar = |day: &DayUsage| Bar {
         height: day
             .row
             .as_ref()
@@ -241,7 +241,7 @@ fn status(ledger: &LedgerView, screen: &Screen) -> String {
 }
 
 /// The next shorter or longer span of time.
-pub(super) fn beside(since: &str, is_longer: bool) -> &'static str {
+pub(super) fn neighbour_span(since: &str, is_longer: bool) -> &'static str {
     let at = SINCE.iter().position(|known| *known == since).unwrap_or(2);
     let at = if is_longer {
         (at + 1).min(SINCE.len() - 1)

@@ -25,7 +25,7 @@ impl SidePane for Outline {
             self.hide();
             return Vec::new();
         }
-        self.bring_up_to_date(&OutlineInput {
+        self.update_rows(&OutlineInput {
             transcript: &scene.session.transcript,
             files: &scene.session.indexes.files,
             running: &scene.session.status.running,
@@ -36,9 +36,9 @@ impl SidePane for Outline {
             has_keys: text.focused_pane(scene) == Pane::Outline,
             glyphs: scene.screen.theme.glyphs(),
             account: &scene.session.indexes.account,
-            then: text.as_of.then(),
+            then: text.as_of.totals(),
             checks: scene.checks,
-            goes_on_ms: scene.session.goes_on_ms(scene.screen.now),
+            goes_on_ms: scene.session.busy_ms(scene.screen.now),
         });
         Vec::new()
     }
@@ -58,9 +58,9 @@ impl SidePane for Outline {
             Action::Seek(LandmarkKind::Prompt, way) => self.step_section(way == Way::Next),
             Action::Expand => match self.target(scene) {
                 Some(focus) => scene
-                    .asks
+                    .requests
                     .extend([Ask::Focus(Pane::Transcript), Ask::Jump(focus)]),
-                None => scene.say("this leads nowhere"),
+                None => scene.set_status("this leads nowhere"),
             },
             _ => return None,
         }
@@ -71,5 +71,5 @@ impl SidePane for Outline {
 /// Jumps to the item of the row in a line of the pane.
 pub(crate) fn press(outline: &mut Outline, scene: &mut Scene<'_>, line: usize) {
     let target = outline.click(line, scene);
-    scene.asks.extend(target.map(Ask::Jump));
+    scene.requests.extend(target.map(Ask::Jump));
 }

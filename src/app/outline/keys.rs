@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::row::{OutlineKey, PARTS, SectionKind};
 use crate::analysis::calls::Place;
-use crate::analysis::files::{File, Files};
+use crate::analysis::files::{FileUses, Files};
 use crate::app::checks::Checks;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Text;
@@ -102,7 +102,7 @@ fn turns(transcript: &Transcript, checks: &Checks) -> Vec<OutlineKey> {
 
 /// Changed files first, then the most used ones.
 fn of_files(files: &Files) -> Vec<OutlineKey> {
-    let mut files: Vec<(&Text, &File)> = files.list().collect();
+    let mut files: Vec<(&Text, &FileUses)> = files.list().collect();
     files.sort_by_key(|(path, file)| {
         (
             Reverse(file.edits + file.writes),

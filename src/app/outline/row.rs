@@ -3,7 +3,7 @@
 use crate::analysis::account::{Account, Figures};
 use crate::analysis::agents::has_failed_in_the_end;
 use crate::analysis::calls::Place;
-use crate::analysis::files::File;
+use crate::analysis::files::FileUses;
 use crate::analysis::money::cost::{self, Cost};
 use crate::analysis::phrases;
 use crate::analysis::phrases::{headline, title_of};
@@ -129,7 +129,7 @@ pub(crate) fn of_turn(
     // The prompt first: its page is then unpacked for the entries of this turn and its neighbours.
     let title = title_of(transcript.get(prompt)?).to_string();
     let figures = account.turn(transcript, turn);
-    let is_known = account.knows(transcript, turn);
+    let is_known = account.is_turn_complete(transcript, turn);
     Some(OutlineRow {
         number: format!(
             "{:>2}{}",
@@ -141,8 +141,8 @@ pub(crate) fn of_turn(
         session,
         sign: failures(&figures),
         title,
-        figures: spent(&figures, is_known),
-        took: figures.took_ms().filter(|_| is_known),
+        figures: cost_and_duration(&figures, is_known),
+        took: figures.duration_ms().filter(|_| is_known),
         is_dim: transcript.branches().abandoned.contains(&prompt),
         ..OutlineRow::default()
     })
@@ -170,7 +170,7 @@ pub(crate) fn of_lane(
         tree: Some(is_last),
         sign: failures(&figures),
         title: lane.label.to_string(),
-        figures: spent(&figures, account.is_whole(transcript)),
+        figures: cost_and_duration(&figures, account.is_whole(transcript)),
         is_dim: true,
         ..OutlineRow::default()
     }
@@ -202,19 +202,19 @@ pub(crate) fn of_agent(
         } else {
             format!("{} (not here)", lane.label)
         },
-        figures: spent(&account.lane(&lane.name), account.is_whole(transcript)),
+        figures: cost_and_duration(&account.lane(&lane.name), account.is_whole(transcript)),
         is_dim: !is_here,
         ..OutlineRow::default()
     }
 }
 
 /// Cost and duration, as soon as they are computed; durations as `21s`, `57m41s`, `2h05m`.
-fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
+fn cost_and_duration(spent: &Figures, is_known: bool) -> Vec<String> {
     if !is_known {
         return vec![String::new(); 2];
     }
     let took = spent
-        .took_ms()
+        .duration_ms()
         .filter(|ms| *ms >= 1_000)
         .map(figures::elapsed)
         .unwrap_or_default();
@@ -222,7 +222,7 @@ fn spent(spent: &Figures, is_known: bool) -> Vec<String> {
 }
 
 /// The row of the running turn, plus the time since its last entry.
-pub(crate) fn going_on(mut row: OutlineRow, ms: u64) -> OutlineRow {
+pub(crate) fn with_running_time(mut row: OutlineRow, ms: u64) -> OutlineRow {
     if let (Some(took), Some(words)) = (row.took, row.figures.last_mut()) {
         *words = figures::elapsed(took.saturating_add(ms));
     }
@@ -240,9 +240,9 @@ pub(crate) fn as_of(
 ) -> OutlineRow {
     let lane = |lane: &usize| {
         let lane = transcript.lanes().get(*lane)?;
-        Some(account.lane_as_of(transcript, &then.reach, &lane.name))
+        Some(account.lane_as_of(transcript, &then.position, &lane.name))
     };
-    let figures = match (key, then.reach.turn) {
+    let figures = match (key, then.position.turn) {
         (OutlineKey::Turn(turn), Some(now)) if *turn == now => {
             then.turn.clone().unwrap_or_default()
         }
@@ -253,7 +253,7 @@ pub(crate) fn as_of(
             }
             Figures::default()
         }
-        (OutlineKey::Turn(turn), _) => account.turn_as_of(transcript, &then.reach, *turn),
+        (OutlineKey::Turn(turn), _) => account.turn_as_of(transcript, &then.position, *turn),
         (OutlineKey::Lane(number, _) | OutlineKey::Agent(number), _) => {
             lane(number).unwrap_or_default()
         }
@@ -266,7 +266,7 @@ pub(crate) fn as_of(
         } else {
             row.sign
         },
-        figures: spent(&figures, !is_to_come),
+        figures: cost_and_duration(&figures, !is_to_come),
         is_dim: row.is_dim || is_to_come,
         ..row
     }
@@ -353,7 +353,7 @@ pub(crate) fn of_branch(
     let mut entries = branch.entries.iter().filter_map(|id| transcript.get(*id));
     let fate = match branch.why {
         Why::Prompt => "redone",
-        Why::Left => "left",
+        Why::ContinuedElsewhere => "left",
         Why::Undone => "undone",
     };
     let title = entries
@@ -361,7 +361,7 @@ pub(crate) fn of_branch(
         .map(title_of)
         .unwrap_or_default();
     let left = transcript
-        .left_at(branch)
+        .abandoned_at(branch)
         .map(Timestamp::minute)
         .unwrap_or_default();
     OutlineRow {
@@ -379,7 +379,7 @@ pub(crate) fn of_branch(
 }
 
 /// The row of a file, with its numbers of reads, edits and writes.
-pub(crate) fn of_file(path: &str, file: &File) -> OutlineRow {
+pub(crate) fn of_file(path: &str, file: &FileUses) -> OutlineRow {
     let figure = |n: usize| {
         if n == 0 {
             "-".to_owned()

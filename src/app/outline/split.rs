@@ -34,11 +34,11 @@ pub(crate) fn split_lines(height: usize, totals: [usize; PARTS]) -> [usize; PART
             }
             continue;
         }
-        return dealt(height.saturating_sub(taken), totals);
+        return distribute(height.saturating_sub(taken), totals);
     }
 }
 
-fn dealt(mut left: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
+fn distribute(mut left: usize, totals: [usize; PARTS]) -> [usize; PARTS] {
     let mut given = [0; PARTS];
     if let (Some(turns), Some(total)) = (given.first_mut(), totals.first()) {
         *turns = left.div_ceil(2).min(*total);

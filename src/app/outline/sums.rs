@@ -25,15 +25,15 @@ pub struct BranchSums {
     /// Generation of the branches.
     branches_seen: u32,
     /// Number of entries that may still be summed in this frame.
-    left: usize,
+    budget: usize,
     /// Sums requested in this frame that are incomplete.
-    lacking: usize,
+    incomplete: usize,
 }
 
 /// A partial sum, and how many entries are in it.
 #[derive(Clone, Debug, Default)]
 struct BranchSum {
-    known: usize,
+    processed: usize,
     facts: TurnFacts,
 }
 
@@ -47,28 +47,28 @@ struct LeftBranch {
 
 impl BranchSum {
     /// Adds as many entries as the budget of the frame allows.
-    fn take(
+    fn add_some(
         &mut self,
         transcript: &Transcript,
         account: &Account,
         entries: &[EntryId],
         left: &mut usize,
     ) {
-        let new = entries.get(self.known..).unwrap_or_default();
-        self.known += account.add_some(transcript, new, left, &mut self.facts);
+        let new = entries.get(self.processed..).unwrap_or_default();
+        self.processed += account.add_some(transcript, new, left, &mut self.facts);
     }
 }
 
 impl BranchSums {
     /// Resets the budget for a new frame.
     pub(crate) fn begin_frame(&mut self) {
-        self.left = A_FRAME;
-        self.lacking = 0;
+        self.budget = A_FRAME;
+        self.incomplete = 0;
     }
 
     /// Number of sums requested in this frame that are incomplete.
-    pub(crate) fn lacking(&self) -> usize {
-        self.lacking
+    pub(crate) fn incomplete(&self) -> usize {
+        self.incomplete
     }
 
     /// Drops the sum of the branch that has a changed entry.
@@ -97,9 +97,9 @@ impl BranchSums {
         if let Some(row) = row {
             return row.clone();
         }
-        sum.take(transcript, account, &branch.entries, &mut self.left);
-        if sum.known < branch.entries.len() {
-            self.lacking += 1;
+        sum.add_some(transcript, account, &branch.entries, &mut self.budget);
+        if sum.processed < branch.entries.len() {
+            self.incomplete += 1;
             return row::of_branch(transcript, branch, None);
         }
         row.insert(row::of_branch(transcript, branch, Some(&sum.facts)))

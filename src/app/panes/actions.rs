@@ -16,7 +16,7 @@ impl Panes {
     ) -> Option<Pane> {
         match change {
             PaneChange::Outline if screen.size.0 < OUTLINE_LEAST_SCREEN => {
-                screen.say(format!(
+                screen.set_status(format!(
                     "the outline has room from {OUTLINE_LEAST_SCREEN} columns on"
                 ));
             }
@@ -39,7 +39,7 @@ impl Panes {
     }
 
     /// Moves the focus back to the transcript.
-    pub(crate) fn leave(&mut self, here: Pane) {
+    pub(crate) fn focus_transcript(&mut self, here: Pane) {
         self.is_pushed &= self.focus != Pane::Inspector && here != Pane::Inspector;
         self.focus = Pane::Transcript;
     }
@@ -52,7 +52,7 @@ impl Panes {
             .copied()
             .unwrap_or_default();
         if next == here {
-            screen.say("nothing else is shown; i opens the inspector, I the outline");
+            screen.set_status("nothing else is shown; i opens the inspector, I the outline");
         }
         self.focus = next;
     }
@@ -91,7 +91,7 @@ impl Panes {
                 Some(Pane::Outline)
             }
             Pane::Outline | Pane::Transcript | Pane::View | Pane::Inspector => {
-                screen.say("there is no divider to move");
+                screen.set_status("there is no divider to move");
                 None
             }
         }

@@ -8,7 +8,7 @@ use crate::app::effect::Effect;
 use crate::app::input::action::{Action, PaneChange, View};
 use crate::app::screen::Screen;
 use crate::app::state::App;
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::timestamp::Timestamp;
 
 /// Sessions matched per frame.
@@ -22,16 +22,21 @@ pub(crate) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
 /// Matches and sorts sessions, and writes the visible rows. Returns effects that read what the rows
 /// lack.
 pub(crate) fn arrange(picker: &mut Picker, screen: &Screen) -> Vec<Effect> {
-    picker.match_on(STEP);
-    picker.order(screen.now);
+    picker.match_some(STEP);
+    picker.sort_matches(screen.now);
     sheet::arrange(picker, screen);
-    let glances = picker.ask().map(Effect::Glance);
-    picker.texts.ask().into_iter().chain(glances).collect()
+    let glances = picker.next_glances().map(Effect::Glance);
+    picker
+        .texts
+        .start_search()
+        .into_iter()
+        .chain(glances)
+        .collect()
 }
 
 /// Runs an action that was typed as a command; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
-    if let Some(by) = action.steps(app.picker.in_sight(), 1) {
+    if let Some(by) = action.steps(app.picker.visible_count(), 1) {
         app.picker.move_by(by);
         return Some(Vec::new());
     }
@@ -63,7 +68,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         | Action::Suspend
         | Action::QuitNow
         | Action::ToggleMouse => return None,
-        other => app.reader.screen.say_of_session(&other),
+        other => app.reader.screen.set_session_only_status(&other),
     }
     Some(Vec::new())
 }
@@ -72,8 +77,8 @@ impl Picker {
     /// Opens the chosen session, at the hit in its text if there is one; or all marked sessions as
     /// one.
     pub(crate) fn accept(&mut self, now: Timestamp) -> Vec<Effect> {
-        self.match_on(usize::MAX);
-        self.order(now);
+        self.match_some(usize::MAX);
+        self.sort_matches(now);
         if self.marked.len() > 1 {
             return vec![Effect::OpenJoined(self.take_marked())];
         }
@@ -91,7 +96,7 @@ impl Picker {
         }]
     }
 
-    fn take_marked(&mut self) -> Vec<Place> {
+    fn take_marked(&mut self) -> Vec<SessionPlace> {
         let mut marked: Vec<_> = std::mem::take(&mut self.marked).into_iter().collect();
         marked.sort_by(|one, other| one.path.cmp(&other.path));
         marked
@@ -112,14 +117,14 @@ impl Picker {
         let was_typing = self.is_typing();
         self.wants_letters = false;
         if was_typing {
-            self.type_on(InputRequest::DeleteLine);
+            self.edit_input(InputRequest::DeleteLine);
             return true;
         }
         was_typing || !std::mem::take(&mut self.marked).is_empty()
     }
 
     /// Caches the facts read of a session.
-    pub(crate) fn take(&mut self, glance: Glance) {
+    pub(crate) fn add_glance(&mut self, glance: Glance) {
         self.glances.insert(glance.row.place.clone(), glance);
     }
 }

@@ -2,17 +2,17 @@
 
 use ratatui::text::{Line, Span};
 
-use super::texts::Progress;
+use super::texts::TextProgress;
 use super::{BY_AGE, Picker, PickerList};
 use crate::analysis::phrases;
 use crate::app::list_page::{self, PreviewPane, Room, end_of, lines_of};
 use crate::app::screen::Screen;
 use crate::app::views::list::ListLines;
 use crate::app::views::page::{Sheet, SheetRow};
-use crate::listing::found::twins;
+use crate::listing::found::shared_titles;
 use crate::listing::table::Listing;
 use crate::model::figures;
-use crate::model::found::{Found, Place, TextHit};
+use crate::model::found::{FoundSession, SessionPlace, TextHit};
 use crate::render::wrap;
 
 /// Least width in columns with the preview beside the list.
@@ -28,7 +28,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     let pane = preview(picker, room);
     let (side, below) = match pane {
         PreviewPane::Hidden => (0, 0),
-        PreviewPane::Beside(width) => (width, 0),
+        PreviewPane::Right(width) => (width, 0),
         PreviewPane::Below(lines) => (0, lines + 1),
     };
     let heads = usize::from(room.has_heads());
@@ -37,9 +37,9 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     picker.list.fit(if has_two { lines / 2 } else { lines });
     let width = room.columns(side);
     let mut list = std::mem::take(&mut picker.list);
-    let found = |place: &Place| picker.at(place).map(|(found, _)| found);
+    let found = |place: &SessionPlace| picker.at(place).map(|(found, _)| found);
     let shown = PickerList {
-        twins: twins(list.window().filter_map(|(_, place, _)| found(place))),
+        shared_titles: shared_titles(list.window().filter_map(|(_, place, _)| found(place))),
         has_two_lines: has_two,
         ..PickerList::of(picker, screen.now)
     };
@@ -74,7 +74,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     };
     if sheet.rows.is_empty() {
         let lines = lines.saturating_sub(1);
-        sheet.say_why(&why_empty(picker, screen, (width, lines)), theme, width);
+        sheet.show_message(&why_empty(picker, screen, (width, lines)), theme, width);
     }
     picker.sheet = sheet.with_preview(pane, room, |width, lines| {
         picker.chosen().map_or_else(Vec::new, |(found, hit)| {
@@ -87,7 +87,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
 pub(super) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
     picker.hides_preview = !picker.hides_preview;
     if !picker.hides_preview && preview(picker, Room::of(screen)) == PreviewPane::Hidden {
-        screen.say(list_page::no_room(WIDE));
+        screen.set_status(list_page::no_room(WIDE));
     }
 }
 
@@ -137,7 +137,7 @@ fn why_empty(picker: &Picker, screen: &Screen, room: (usize, usize)) -> String {
         (_, 0, true) => nowhere(picker, room),
         (_, 0, false) => format!("Looking for sessions{ellipsis}"),
         (_, _, _) if picker.is_at_work() => String::new(),
-        (_, _, _) if picker.progress() == Progress::Underway => {
+        (_, _, _) if picker.progress() == TextProgress::Underway => {
             format!("Looking through their texts{ellipsis}")
         }
         (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),
@@ -174,7 +174,7 @@ fn nowhere(picker: &Picker, (width, lines): (usize, usize)) -> String {
 fn preview_of(
     picker: &Picker,
     screen: &Screen,
-    (found, hit): (&Found, Option<&TextHit>),
+    (found, hit): (&FoundSession, Option<&TextHit>),
     (width, most): (usize, usize),
 ) -> Vec<Line<'static>> {
     let theme = &screen.theme;
@@ -216,7 +216,7 @@ fn preview_of(
 }
 
 /// `claude-code · opus-4-6 · 12 prompts · 24m00s · 12 KB · 3d ago`, the folder, and the id.
-fn facts(picker: &Picker, screen: &Screen, found: &Found) -> Vec<String> {
+fn facts(picker: &Picker, screen: &Screen, found: &FoundSession) -> Vec<String> {
     let ascii = screen.theme.ascii;
     let glance = picker.glances.get(&found.place());
     let counts = glance.and_then(|glance| glance.counts);
@@ -232,7 +232,7 @@ fn facts(picker: &Picker, screen: &Screen, found: &Found) -> Vec<String> {
         found.size.map(figures::bytes),
         found
             .modified
-            .map(|at| format!("written {}", at.spoken(screen.now))),
+            .map(|at| format!("written {}", at.short(screen.now))),
     ];
     let cwd = found.cwd.as_ref().map(ToString::to_string);
     [

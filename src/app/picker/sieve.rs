@@ -10,7 +10,7 @@
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32String};
 
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 
 /// Least average score per letter; a lower one means that the letters are scattered over the text
 /// by chance.
@@ -46,7 +46,7 @@ pub(crate) struct Grist {
 
 impl Grist {
     /// Collects the facts of a session.
-    pub(crate) fn of(found: &Found) -> Self {
+    pub(crate) fn of(found: &FoundSession) -> Self {
         let own = |text: Option<&str>| Utf32String::from(text.unwrap_or_default());
         let agent = format!(
             "{} {}",
@@ -170,7 +170,7 @@ impl Sieve {
     }
 
     /// Whether a session has none of the excluded words.
-    pub(crate) fn lets_pass(&mut self, grist: &Grist) -> bool {
+    pub(crate) fn passes(&mut self, grist: &Grist) -> bool {
         let matcher = &mut self.matcher;
         let mut excluded = self.words.iter().filter(|word| word.whole.negative);
         excluded.all(|word| word.score(grist, matcher).is_some())
@@ -180,11 +180,11 @@ impl Sieve {
 #[cfg(test)]
 mod tests {
     use super::{Fit, Grist, Sieve};
-    use crate::model::found::Found;
+    use crate::model::found::FoundSession;
     use crate::model::text::Text;
 
-    fn found() -> Found {
-        Found {
+    fn found() -> FoundSession {
+        FoundSession {
             path: "/s/5d0c1c52.jsonl".into(),
             session: None,
             format: "claude-code",
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn letters_far_from_each_other_are_chance() {
-        let alphabet = Grist::of(&Found {
+        let alphabet = Grist::of(&FoundSession {
             title: Some(Text::from("abcdefghijklmnopqrstuvwxyz")),
             ..found()
         });

@@ -8,14 +8,14 @@ use regex::Regex;
 
 use crate::analysis::search::texts;
 use crate::app::effect::Effect;
-use crate::model::found::{Place, TextHit};
+use crate::model::found::{SessionPlace, TextHit};
 
 /// The shortest word to search for; a shorter one occurs in nearly all sessions.
 const FEWEST: usize = 3;
 
 /// Progress of the search through texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Progress {
+pub enum TextProgress {
     /// No search.
     #[default]
     Idle,
@@ -36,7 +36,7 @@ pub(crate) struct TextHits {
     /// Hits, at most one per session.
     pub(crate) hits: Vec<TextHit>,
     /// Progress of the search.
-    pub(crate) progress: Progress,
+    pub(crate) progress: TextProgress,
     words: Vec<String>,
     /// The words behind each other.
     phrase: Option<Regex>,
@@ -94,19 +94,19 @@ impl TextHits {
 
     /// Whether hits may still come.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.progress == Progress::Underway || self.is_new && !self.words.is_empty()
+        self.progress == TextProgress::Underway || self.is_new && !self.words.is_empty()
     }
 
     /// The effect that starts the search, if the words have changed.
-    pub(crate) fn ask(&mut self) -> Option<Effect> {
+    pub(crate) fn start_search(&mut self) -> Option<Effect> {
         if !std::mem::take(&mut self.is_new) {
             return None;
         }
         self.generation += 1;
         self.progress = if self.words.is_empty() {
-            Progress::Idle
+            TextProgress::Idle
         } else {
-            Progress::Underway
+            TextProgress::Underway
         };
         Some(Effect::SearchTexts {
             generation: self.generation,
@@ -115,7 +115,7 @@ impl TextHits {
     }
 
     /// Adds a hit, or replaces the one of its session.
-    pub(crate) fn take(&mut self, generation: u32, hit: TextHit) {
+    pub(crate) fn add(&mut self, generation: u32, hit: TextHit) {
         if generation != self.generation || self.is_new {
             return;
         }
@@ -129,12 +129,12 @@ impl TextHits {
     /// Sets the progress at the end of the search.
     pub(crate) fn end(&mut self, generation: u32, is_all: bool, failures: usize) {
         if generation == self.generation && !self.is_new {
-            self.progress = Progress::Done { is_all, failures };
+            self.progress = TextProgress::Done { is_all, failures };
         }
     }
 
     /// Drops the hit of a session that no longer exists.
-    pub(crate) fn remove(&mut self, place: &Place) {
+    pub(crate) fn remove(&mut self, place: &SessionPlace) {
         self.hits.retain(|hit| !hit.found.is_at(place));
     }
 }

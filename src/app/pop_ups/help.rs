@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::list_keys::{ANYWHERE, own};
+use super::list_keys::{ANYWHERE, keys_of};
 use super::raw::RawView;
 use super::signs::signs;
 use super::sought::rank;
@@ -14,7 +14,7 @@ use crate::app::mode::Mode;
 use crate::app::screen::Screen;
 use crate::app::screens::AppScreen;
 use crate::render::code::Colours;
-use crate::render::manual::{self, Page};
+use crate::render::manual::{self, ManualPage};
 use crate::render::row::{Look, Row};
 
 /// One line of the help.
@@ -52,7 +52,7 @@ pub struct HelpScene<'a> {
     /// The active keymap.
     pub keymap: &'a Keymap,
     /// The keys for the item that had the focus when the help was opened.
-    pub here: &'a [(String, &'static str)],
+    pub item_keys: &'a [(String, &'static str)],
     /// The screen below.
     pub below: AppScreen,
     /// Signs and columns.
@@ -60,9 +60,9 @@ pub struct HelpScene<'a> {
 }
 
 /// A page of the manual in a pop-up.
-pub(crate) fn page(screen: &Screen, page: &'static Page, below: AppScreen) -> RawView {
+pub(crate) fn page(screen: &Screen, page: &'static ManualPage, below: AppScreen) -> RawView {
     let title = format!("Help on {}", page.topic);
-    let mut view = RawView::of_text(title, page_rows(screen, page), page.text(asked_for));
+    let mut view = RawView::of_text(title, page_rows(screen, page), page.text(help_command));
     (view.page, view.below) = (Some(page), below);
     view
 }
@@ -80,16 +80,16 @@ pub(crate) fn fit_page(mode: &mut Mode, screen: &Screen) {
     view.scroll(0, usize::from(screen.size.1).saturating_sub(2));
 }
 
-fn page_rows(screen: &Screen, page: &Page) -> Vec<Row> {
+fn page_rows(screen: &Screen, page: &ManualPage) -> Vec<Row> {
     let width = screen.size.0.saturating_sub(2).max(1);
     // Code samples are few and short, so they are not highlighted.
     manual::rows(
-        &page.text(asked_for),
+        &page.text(help_command),
         &Look::full(width, &screen.theme, &Colours::never()),
     )
 }
 
-fn asked_for(topic: &str) -> String {
+fn help_command(topic: &str) -> String {
     format!(":help {topic}")
 }
 
@@ -141,7 +141,7 @@ pub fn parts(columns: usize) -> usize {
 /// The keys for the focused item, then views, marks and signs, then the rest.
 fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
     let here = scene
-        .here
+        .item_keys
         .iter()
         .map(|(keys, doc)| (keys.clone(), *doc))
         .collect();
@@ -165,7 +165,7 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
             let anywhere = BINDINGS
                 .iter()
                 .filter(|binding| ANYWHERE.contains(&binding.action));
-            groups.push((list.title(), own(scene.keymap, list)));
+            groups.push((list.title(), keys_of(scene.keymap, list)));
             groups.push((BindingGroup::Program.title(), cells(scene, anywhere)));
             groups.push(signs);
         }
@@ -248,7 +248,7 @@ fn found(scene: HelpScene<'_>, wanted: &str) -> Vec<HelpLine> {
                 .collect();
             (keys.join("  "), binding.doc, binding.name, binding.also)
         });
-    let own = own(scene.keymap, scene.below)
+    let own = keys_of(scene.keymap, scene.below)
         .into_iter()
         .map(|(keys, doc)| (keys, doc, "", ""));
     let commands = COMMANDS.iter().map(|form| {
@@ -298,7 +298,7 @@ mod tests {
         let here = [("j/k".to_owned(), "move"), ("enter".to_owned(), "open")];
         let scene = HelpScene {
             keymap: &Keymap::default(),
-            here: &here,
+            item_keys: &here,
             below,
             screen: &screen,
         };
@@ -332,7 +332,11 @@ mod tests {
             AppScreen::Picker,
         ] {
             let lines = help("", below, (120, 40));
-            assert_eq!(lines.first(), Some(&HelpLine::Heading("Here")));
+            let first = match below {
+                AppScreen::Session => "Here",
+                list => list.title(),
+            };
+            assert_eq!(lines.first(), Some(&HelpLine::Heading(first)));
             assert!(lines.contains(&HelpLine::Heading("Marks and signs")));
         }
         assert!(

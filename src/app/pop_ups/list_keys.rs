@@ -108,7 +108,7 @@ const IN_PICKER: &[(&str, &str)] = &[
 ];
 
 /// The keys of a list, and what they do there.
-pub(crate) fn own(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static str)> {
+pub(crate) fn keys_of(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static str)> {
     let of = |own: Own| {
         let keys = |actions: &[Action]| {
             let keys = actions
@@ -133,8 +133,7 @@ pub(crate) fn own(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static str
     }
 }
 
-/// Whether an action has an effect on a list.
-pub(crate) fn is_known(list: AppScreen, action: Action) -> bool {
+pub(crate) fn has_effect(list: AppScreen, action: Action) -> bool {
     let own = match list {
         AppScreen::Wall => ON_WALL,
         AppScreen::Ledger => IN_LEDGER,

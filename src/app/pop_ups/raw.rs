@@ -11,7 +11,7 @@ use crate::app::screen::Screen;
 use crate::app::screens::AppScreen;
 use crate::model::body::Tree;
 
-use crate::render::manual::Page;
+use crate::render::manual::ManualPage;
 use crate::render::row::{Level, Look, Row, Times};
 use crate::render::tree;
 
@@ -36,7 +36,7 @@ pub struct RawView {
     /// Whether it is a list, which `y` copies without a second key.
     pub is_list: bool,
     /// The shown page of the manual; `None` for records and lists.
-    pub page: Option<&'static Page>,
+    pub page: Option<&'static ManualPage>,
     /// The screen below.
     pub below: AppScreen,
 }
@@ -96,7 +96,7 @@ impl RawView {
         }
         let path = self.paths.get(self.at).cloned().flatten();
         if path.is_none() {
-            screen.say("no value stands in this row");
+            screen.set_status("no value stands in this row");
         }
         path.map(|path| path.to_string())
     }

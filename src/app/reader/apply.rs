@@ -19,15 +19,17 @@ impl Reader {
     /// on the command line, as soon as that entry has been read.
     pub fn apply_feed(&mut self, feed: Feed) -> Vec<Effect> {
         let mut effects = Vec::new();
-        for change in self.session.take(feed) {
+        for change in self.session.apply_feed(feed) {
             effects.extend(self.apply(change));
         }
-        if !self.session.is_read_beside() && std::mem::take(&mut self.text.places.wants_beginning) {
+        if !self.session.is_replacement_pending()
+            && std::mem::take(&mut self.text.places.wants_beginning)
+        {
             self.text.view.push_motion(Motion::Top);
         }
         effects.extend(self.check_alarms());
         self.with_text(|text, scene| super::restore_position(text, scene));
-        effects.extend(self.with_text(super::go_to_wanted));
+        effects.extend(self.with_text(super::go_to_requested));
         effects
     }
 
@@ -37,14 +39,14 @@ impl Reader {
             SessionChange::Replaced { before, touched } => return self.remap(&before, &touched),
             SessionChange::CaughtUp => {
                 self.with_text(news::finish);
-                self.text.stale.sequence |= self.text.places.seen.is_some();
+                self.text.stale.sequence |= self.text.places.last_visit.is_some();
                 alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
             }
             SessionChange::Bodies(contents) => {
-                let entries: Vec<EntryId> = self.in_sight().collect();
+                let entries: Vec<EntryId> = self.visible_entries().collect();
                 self.fill(&entries, &contents);
             }
-            SessionChange::Said(words) => self.screen.say(words),
+            SessionChange::Message(words) => self.screen.set_status(words),
         }
         Vec::new()
     }
@@ -63,18 +65,18 @@ impl Reader {
         alarms.update(touched);
         outline.update(transcript, touched);
         checks.update(transcript, touched);
-        text.forget_touched(transcript, touched);
+        text.invalidate_touched(transcript, touched);
         let mut effects = filter::judge_new(text, session, touched);
         // A mark or a hit may be on an entry that has only just been added.
         let has_marks = !text.places.marks.is_empty() || !alarms.marks.is_empty();
         text.stale.spine |= text.find.search.is_some() || has_marks;
         text.grow(transcript, touched);
         // Entries that were in the file when it was opened are not new.
-        if session.is_at_its_end() {
+        if session.is_at_end() {
             text.count_unseen(transcript, touched);
         }
         effects.extend(self.with_text(|text, scene| search::update(text, scene, touched)));
-        let shown: Vec<EntryId> = self.in_sight().collect();
+        let shown: Vec<EntryId> = self.visible_entries().collect();
         self.session.release(|id| shown.contains(&id));
         effects
     }
@@ -86,7 +88,10 @@ impl Reader {
             before,
             now: &self.session.transcript,
         };
-        let shown: Vec<EntryId> = self.in_sight().filter_map(|id| lookup.entry(id)).collect();
+        let shown: Vec<EntryId> = self
+            .visible_entries()
+            .filter_map(|id| lookup.entry(id))
+            .collect();
         let Self {
             session,
             text,
@@ -102,7 +107,7 @@ impl Reader {
             now: &session.transcript,
         };
         text.remap(&lookup);
-        text.forget_details(&session.transcript, touched);
+        text.invalidate_details(&session.transcript, touched);
         inspector.remap(&lookup);
         alarms.remap(&lookup);
         alarms.update(touched);
@@ -119,7 +124,7 @@ impl Reader {
     }
 
     /// The entries in the window and in the inspector; their bodies stay in memory.
-    fn in_sight(&self) -> impl Iterator<Item = EntryId> {
+    fn visible_entries(&self) -> impl Iterator<Item = EntryId> {
         let inspected = self.inspector.shown().map(|focus| focus.entry);
         self.text
             .view
@@ -132,13 +137,16 @@ impl Reader {
     /// Puts bodies that were read from disk back into their entries.
     pub fn fill(&mut self, entries: &[EntryId], contents: &[(Origin, Vec<Held>)]) {
         for id in self.session.fill(entries, contents) {
-            self.text.asked.forget(id);
+            self.text.pending_pages.remove(id);
         }
         // Some of the entries need bodies of other entries.
         for id in entries {
             self.text.cache.remove(*id);
         }
-        let shown: Vec<EntryId> = self.in_sight().chain(entries.iter().copied()).collect();
+        let shown: Vec<EntryId> = self
+            .visible_entries()
+            .chain(entries.iter().copied())
+            .collect();
         self.session.release(|id| shown.contains(&id));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::folding::{collapse, expand, fold_all, set_level, toggle_fold, unfold};
 use super::folds::toggle_branch;
-use super::jumps::{pair, same_id, scroll, seek_on};
+use super::jumps::{pair, same_id, scroll, seek};
 use super::viewport::Motion;
 use super::{TextPane, wrapping};
 use crate::app::copying::clipboard;
@@ -30,7 +30,7 @@ pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) ->
         Action::HalfUp => scroll(text, Motion::HalfPages(-1)),
         // The reader handles the other direction, since only part of the session may be read.
         Action::ToggleFollow => scroll(text, Motion::Pause),
-        Action::Seek(kind, way) => seek_on(text, scene, kind, way),
+        Action::Seek(kind, way) => seek(text, scene, kind, way),
         Action::Pair => pair(text, scene),
         Action::Collapse => collapse(text, scene),
         Action::Expand => return expand(text, scene),
@@ -47,7 +47,9 @@ pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) ->
         Action::Copy(what) => return clipboard::actions::copy(text, scene, what),
         Action::Sideways(way) => wrapping::actions::sideways(text, scene, way),
         // Views handle these.
-        Action::Shift(_) | Action::Reverse => scene.say("this is for the views; 2 to 7 open them"),
+        Action::Shift(_) | Action::Reverse => {
+            scene.set_status("this is for the views; 2 to 7 open them");
+        }
         // The selection or the viewer handles these.
         _ => {}
     }

@@ -11,7 +11,7 @@ use ratatui::text::Span;
 
 use crate::analysis::account::{self, Figures};
 use crate::analysis::context::ContextUse;
-use crate::analysis::context::window::weigh::{Class, parts};
+use crate::analysis::context::window::weigh::{ContextClass, parts};
 use crate::analysis::context::window::{ContextRow, Request, Windows, shares};
 use crate::analysis::money::cost::Cost;
 use crate::model::entry::{Block, BlockKind, EntryId, Sent};
@@ -45,7 +45,7 @@ pub struct SessionAtCursor {
     /// Cache key: the entry at the cursor, and the generation of the account.
     made_for: (EntryId, u64),
     /// The position in the account.
-    pub reach: account::AsOf,
+    pub position: account::AsOf,
     /// The time of the entry.
     pub at: Option<Timestamp>,
     /// Cost up to the cursor.
@@ -58,12 +58,12 @@ pub struct SessionAtCursor {
 
 impl AsOfCursor {
     /// Whether an entry in the window is dimmed.
-    pub fn has_lost(&self, id: EntryId) -> bool {
+    pub fn is_dimmed(&self, id: EntryId) -> bool {
         self.lost.contains(&id)
     }
 
     /// Cost, time and context up to the cursor; `None` if dimming is off or they are not computed.
-    pub fn then(&self) -> Option<&SessionAtCursor> {
+    pub fn totals(&self) -> Option<&SessionAtCursor> {
         self.then.as_ref()
     }
 }
@@ -73,7 +73,7 @@ struct ContextPart {
     number: usize,
     at: String,
     role: &'static str,
-    class: Class,
+    class: ContextClass,
     kind: String,
     bytes: u64,
     tokens: u64,
@@ -116,7 +116,7 @@ fn messages(
                 number: place + 1,
                 at: entry.at.map(Timestamp::clock).unwrap_or_default(),
                 // Results go back to the model as a message of their own.
-                role: if class == Class::Result {
+                role: if class == ContextClass::Result {
                     "tool"
                 } else {
                     entry.role.word()
@@ -133,28 +133,28 @@ fn messages(
 }
 
 /// The singular name of a class.
-fn word(class: Class) -> &'static str {
+fn word(class: ContextClass) -> &'static str {
     match class {
-        Class::System => "system",
-        Class::Tools => "tools",
-        Class::Summary => "summary",
-        Class::Prompt => "prompt",
-        Class::Added => "added",
-        Class::Thinking => "thinking",
-        Class::Answer => "answer",
-        Class::Call => "call",
-        Class::Result => "result",
+        ContextClass::System => "system",
+        ContextClass::Tools => "tools",
+        ContextClass::Summary => "summary",
+        ContextClass::Prompt => "prompt",
+        ContextClass::Added => "added",
+        ContextClass::Thinking => "thinking",
+        ContextClass::Answer => "answer",
+        ContextClass::Call => "call",
+        ContextClass::Result => "result",
     }
 }
 
 /// The name of a part, if it has one, and the beginning of its text.
-fn words(block: &Block, class: Class) -> (Option<String>, String) {
+fn words(block: &Block, class: ContextClass) -> (Option<String>, String) {
     let instead = match &block.sent {
         Sent::As(words) => Some(words.to_string()),
         Sent::Usual | Sent::Whole | Sent::Never | Sent::Until(_) => None,
     };
     match &block.kind {
-        BlockKind::Call(call) if class == Class::Result => {
+        BlockKind::Call(call) if class == ContextClass::Result => {
             let stub = call
                 .state
                 .result()

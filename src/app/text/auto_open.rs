@@ -56,7 +56,7 @@ pub(crate) fn update(text: &mut TextPane, scene: &Scene<'_>) {
     let is_free = text.auto_opened.opened.is_none()
         && text.find.filter.is_none()
         && text.level > Level::Prompts;
-    let alone = if is_free { alone(scene) } else { None };
+    let alone = if is_free { only_agent(scene) } else { None };
     let Some(name) = alone.filter(|name| !text.auto_opened.touched.contains(name)) else {
         return;
     };
@@ -76,7 +76,7 @@ fn changed(text: &mut TextPane, transcript: &Transcript, name: &Name) {
 }
 
 /// The sub-agent of the only call that the main agent waits for.
-fn alone(scene: &Scene<'_>) -> Option<Name> {
+fn only_agent(scene: &Scene<'_>) -> Option<Name> {
     let session = scene.session;
     let runs =
         matches!(session.status.activity, Activity::Tool { .. }) && session.file.is_caught_up;

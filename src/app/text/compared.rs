@@ -12,7 +12,7 @@ use crate::app::effect::Effect;
 use crate::app::scene::Scene;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Break, EntryId};
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::meta::LaneFacts;
 use crate::model::transcript::Transcript;
 use crate::session::Session;
@@ -43,7 +43,7 @@ pub struct Compared {
     /// Their steps side by side.
     pub diff: Arc<RunDiff>,
     /// The session of the other run; `None` if it is the shown one.
-    pub other: Option<Place>,
+    pub other: Option<SessionPlace>,
 }
 
 /// The run that a session is compared with.
@@ -93,7 +93,7 @@ pub(crate) fn place_of(transcript: &Transcript, step: &StepFacts) -> Option<Focu
 pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, other: &str) -> Vec<Effect> {
     let session = scene.session;
     if session.file.address.is_none() {
-        scene.say("only a session that lies somewhere, and alone, can be compared");
+        scene.set_status("only a session that lies somewhere, and alone, can be compared");
         return Vec::new();
     }
     let here = run_at(text, &session.transcript);
@@ -104,7 +104,7 @@ pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, other: &str) -> 
         _ => (None, "this session".to_owned()),
     };
     if wanted == OtherRun::Here(None) && run.is_none() {
-        scene.say("the main agent is what would be compared; name another run");
+        scene.set_status("the main agent is what would be compared; name another run");
         return Vec::new();
     }
     let names = [own, other.to_owned()];
@@ -195,9 +195,13 @@ pub(crate) fn candidates(text: &TextPane, session: &Session) -> Vec<(String, Str
     let branches = transcript.branches().list.iter();
     let branches = branches.filter(|branch| !branch.is_active).map(|branch| {
         let left = transcript
-            .left_at(branch)
+            .abandoned_at(branch)
             .map(|at| format!(", left at {}", at.clock()));
-        let words = format!("{}{}", phrases::why(branch.why), left.unwrap_or_default());
+        let words = format!(
+            "{}{}",
+            phrases::abandoned_reason(branch.why),
+            left.unwrap_or_default()
+        );
         (format!("branch {}", branch.number), words)
     });
     found.extend(branches.take(OFFERED));

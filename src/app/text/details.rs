@@ -10,11 +10,11 @@ use crate::render::row::Level;
 /// Requests the details of visible entries, each record once.
 pub fn request(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     if text.level < Level::Full {
-        text.view.keep_place();
+        text.view.accept_clamp();
         return None;
     }
     let is_whole = text.level == Level::Raw;
-    text.details.want_whole(is_whole);
+    text.details.set_whole(is_whole);
     let mut origins = Vec::new();
     for line in text
         .view
@@ -26,17 +26,17 @@ pub fn request(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
             continue;
         };
         let within = text.sequence.portions().at(line.place).blocks();
-        origins.extend(text.details.unasked(entry, within));
+        origins.extend(text.details.request_missing(entry, within));
     }
-    if !text.details.awaits_any() {
-        text.view.keep_place();
+    if !text.details.is_pending() {
+        text.view.accept_clamp();
     }
     (!origins.is_empty()).then_some(Effect::Details { origins, is_whole })
 }
 
 /// Stores details that were read.
 pub fn apply(text: &mut TextPane, is_whole: bool, found: Vec<(Origin, Details)>) {
-    if text.details.take(is_whole, found) {
+    if text.details.insert(is_whole, found) {
         text.cache.clear();
         text.view.restore_place();
     }

@@ -22,13 +22,13 @@ pub struct Find {
     /// A hit to scroll to as soon as its rows are laid out.
     pub(crate) sought: Option<PendingHit>,
     /// The current hit.
-    pub(crate) at_hit: Option<CurrentHit>,
+    pub(crate) current_hit: Option<CurrentHit>,
     pub(crate) opened: OpenedFolds,
     /// The id that `o` steps along, and the item that the last step reached; another focus resets
     /// it.
     pub(crate) same_id: Option<(Focus, String)>,
     /// The item that the last step along a call reached, and the call.
-    pub(crate) along: Option<(Focus, Focus)>,
+    pub(crate) call_step: Option<(Focus, Focus)>,
     /// Whether typed searches are literal text.
     pub is_literal: bool,
     /// The search that is being typed.
@@ -90,7 +90,7 @@ impl Find {
 
     /// Number of the current hit within a block, from 1; `None` if it is not in this block.
     pub fn number(&self, focus: Focus) -> Option<usize> {
-        let at = self.at_hit.filter(|at| at.focus == focus);
+        let at = self.current_hit.filter(|at| at.focus == focus);
         self.search
             .as_ref()?
             .number_of(focus, at.map_or(0, |at| at.number))
@@ -119,7 +119,7 @@ impl Find {
             typing.from.remap(lookup);
             typing.opened.remap(lookup);
         }
-        self.at_hit = self.at_hit.and_then(|at| {
+        self.current_hit = self.current_hit.and_then(|at| {
             Some(CurrentHit {
                 focus: lookup.block(at.focus)?,
                 ..at

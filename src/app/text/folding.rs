@@ -1,7 +1,7 @@
 //! Actions on folds: levels of detail, items, nodes of trees, sub-agents.
 
 use super::folds::{toggle_branch, unfold_branch};
-use super::jumps::{jump, seek_on};
+use super::jumps::{jump, seek};
 use super::places::item_of;
 use super::viewport::{Focus, Motion};
 use super::{landmarks, runs};
@@ -13,7 +13,7 @@ use crate::app::text::TextPane;
 use crate::model::body::Image;
 use crate::model::entry::{BlockKind, Break};
 use crate::model::text::{Name, Text};
-use crate::render::nodes::Node;
+use crate::render::nodes::ValueNode;
 use crate::render::row::{Fold, Level};
 
 /// Sets the level of detail, and drops folds set by hand.
@@ -58,7 +58,7 @@ pub fn open(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
     set_fold(text, scene, focus, Fold::Open);
 }
 
-fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: Node, is_open: bool) {
+fn set_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus, node: ValueNode, is_open: bool) {
     let Some((key, _)) = item_of(&scene.session.transcript, focus) else {
         return;
     };
@@ -77,7 +77,7 @@ fn toggle_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
         // A leaf closes its parent.
         (None, Some(parent)) => {
             text.view.push_motion(Motion::ToNode(parent));
-            let held_by = Node {
+            let held_by = ValueNode {
                 id: parent,
                 parent: None,
                 is_open: Some(true),
@@ -98,7 +98,7 @@ fn collapse_node(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
         (Some(true), _) => set_node(text, scene, focus, node, false),
         (_, Some(parent)) => text.view.push_motion(Motion::ToNode(parent)),
         (_, None) => {
-            text.view.forget_node();
+            text.view.clear_node();
             text.view.push_motion(Motion::Show(focus));
         }
     }
@@ -113,7 +113,7 @@ fn expand_node(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) -> bool
     match node.is_open {
         Some(false) => set_node(text, scene, focus, node, true),
         Some(true) => text.view.push_motion(Motion::Items(1)),
-        None => scene.say("nothing is folded here; h goes to what holds it"),
+        None => scene.set_status("nothing is folded here; h goes to what holds it"),
     }
     true
 }
@@ -166,7 +166,7 @@ pub fn collapse(text: &mut TextPane, scene: &mut Scene<'_>) {
         (Fold::ByLevel, Some(starter)) if text.level <= Level::Outline => {
             jump(text, scene, starter);
         }
-        (Fold::Closed, None) => seek_on(text, scene, LandmarkKind::Prompt, Way::Previous),
+        (Fold::Closed, None) => seek(text, scene, LandmarkKind::Prompt, Way::Previous),
         (Fold::ByLevel, _) => set_fold(text, scene, focus, Fold::Closed),
     }
 }
@@ -200,7 +200,7 @@ pub fn expand(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         Fold::Open if image.is_some() => return image.map(Effect::View).into_iter().collect(),
         Fold::Closed => set_fold(text, scene, focus, Fold::ByLevel),
         Fold::ByLevel => set_fold(text, scene, focus, Fold::Open),
-        Fold::Open => scene.say("all of it is shown; r shows the raw record"),
+        Fold::Open => scene.set_status("all of it is shown; r shows the raw record"),
     }
     Vec::new()
 }
@@ -211,7 +211,7 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
         return Vec::new();
     };
     if let Some(id) = continued_in(scene, focus) {
-        return vec![Effect::GoOn(id)];
+        return vec![Effect::OpenContinuation(id)];
     }
     if let Some(node) = text.view.node() {
         if node.is_open == Some(true) {
@@ -225,7 +225,7 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
         .session
         .transcript
         .branches()
-        .headed_by(focus.entry)
+        .beginning_at(focus.entry)
         .map(|branch| branch.number);
     if branch.is_some() && branch == here {
         toggle_branch(text, scene);

@@ -69,7 +69,7 @@ impl Folds {
     /// Opens all nodes of a block. Returns `false` if all were open.
     pub(crate) fn open_nodes(&mut self, entry: &Key, block: usize) -> bool {
         let nodes = self.nodes.entry(entry.clone()).or_default();
-        let was_whole = nodes.is_whole(block);
+        let was_whole = nodes.is_fully_open(block);
         nodes.open_all(block);
         !was_whole
     }
@@ -164,10 +164,10 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
     text.view.pin();
     let Some(branch) = scene.session.transcript.branches().of(focus.entry) else {
-        return scene.say("not on a branch that the session left");
+        return scene.set_status("not on a branch that the session left");
     };
     if text.find.filter.is_some() {
-        return scene.say("a filter shows what fits of branches, folded or not");
+        return scene.set_status("a filter shows what fits of branches, folded or not");
     }
     let number = branch.number;
     let head = scene.session.transcript.branches().head(branch);
@@ -176,7 +176,7 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
         .and_then(|id| scene.session.transcript.get(id))
         .is_some_and(|entry| entry.marks.prompt);
     if is_folded && text.level == Level::Prompts && !is_prompt {
-        return scene.say("among prompts nothing stands for this branch; + shows more");
+        return scene.set_status("among prompts nothing stands for this branch; + shows more");
     }
     set_branch(text, number, is_folded);
     if let Some(entry) = head.filter(|_| is_folded) {
@@ -234,11 +234,11 @@ fn set_branch(text: &mut TextPane, number: usize, is_folded: bool) {
 }
 
 /// Opens everything that hides an item, except the filter; shows traces at level 4.
-pub fn reach(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
+pub fn reveal(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     show_kind(text, scene, focus);
     unfold_branches_above(text, scene, focus.entry);
     open_lanes_to(text, scene, focus.entry);
-    runs::reach(text, focus.entry);
+    runs::reveal(text, focus.entry);
 }
 
 /// Shows thinking, or leaves level 1, if that hides the item.
@@ -249,7 +249,7 @@ fn show_kind(text: &mut TextPane, scene: &Scene<'_>, focus: Focus) {
     let kind = entry.blocks.get(focus.block).map(|block| &block.kind);
     let is_thinking = matches!(kind, Some(BlockKind::Thinking(_)));
     let is_prompt = entry.marks.prompt
-        && scene.session.transcript.is_spoken_to(entry.lane.as_ref())
+        && scene.session.transcript.is_main_lane(entry.lane.as_ref())
         && matches!(kind, Some(BlockKind::Text(_)));
     if is_thinking && !text.shows.thinking {
         text.shows.thinking = true;

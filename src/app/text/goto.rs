@@ -13,7 +13,7 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarge
     if let GotoTarget::Line(line) = place {
         return match at_line(text, scene, line) {
             Some(focus) => jump(text, scene, focus),
-            None => scene.say(format!("nothing is at {place}")),
+            None => scene.set_status(format!("nothing is at {place}")),
         };
     }
     if let GotoTarget::Branch(number) = place {
@@ -25,7 +25,7 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarge
             from.iter().copied().find(|id| has_rows(text, scene, *id))
         }),
         GotoTarget::Line(_) | GotoTarget::Branch(_) => None,
-        GotoTarget::Percent(percent) => so_far_down(text, scene, u64::from(percent), 100),
+        GotoTarget::Percent(percent) => entry_at_share(text, scene, u64::from(percent), 100),
         GotoTarget::Clock(clock) => {
             let focused = text
                 .view
@@ -39,14 +39,14 @@ pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, place: GotoTarge
     };
     match entry {
         Some(entry) => jump(text, scene, Focus { entry, block: 0 }),
-        None => scene.say(format!("nothing is at {place}")),
+        None => scene.set_status(format!("nothing is at {place}")),
     }
 }
 
 /// The item decoded from a line of the session's file; for a line without an item, the last item
 /// before it.
 fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
-    let mut passing = scene.session.transcript.passing();
+    let mut passing = scene.session.transcript.cursor();
     let mut best: Option<(u32, Focus)> = None;
     let mut next: Option<(u32, Focus)> = None;
     let mut is_reached = false;
@@ -94,12 +94,12 @@ fn at_line(text: &TextPane, scene: &Scene<'_>, line: u32) -> Option<Focus> {
 
 /// Goes down by a share of all rows.
 pub(crate) fn go_down(text: &mut TextPane, scene: &mut Scene<'_>, share: u64, of: u64) {
-    if let Some(entry) = so_far_down(text, scene, share, of) {
+    if let Some(entry) = entry_at_share(text, scene, share, of) {
         jump(text, scene, Focus { entry, block: 0 });
     }
 }
 
-fn so_far_down(text: &TextPane, scene: &Scene<'_>, share: u64, of: u64) -> Option<EntryId> {
+fn entry_at_share(text: &TextPane, scene: &Scene<'_>, share: u64, of: u64) -> Option<EntryId> {
     let row = text.heights.total() * share / of.max(1);
     let from = text
         .sequence

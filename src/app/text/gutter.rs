@@ -25,7 +25,7 @@ pub mod make;
 mod outer;
 mod spans;
 
-use spans::{LaneSpan, VisibleRows, own};
+use spans::{LaneSpan, VisibleRows, own_spans};
 
 /// What a cell shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ const PASSED_OVER: usize = 512;
 
 impl<'a> GutterContext<'a> {
     /// All lines beside the visible rows of an entry.
-    fn passes(&mut self, id: EntryId, in_sight: &VisibleRows<'_>) -> Vec<LaneSpan> {
+    fn spans_of(&mut self, id: EntryId, in_sight: &VisibleRows<'_>) -> Vec<LaneSpan> {
         let Some(entry) = self.transcript.get(id) else {
             return Vec::new();
         };
@@ -102,7 +102,7 @@ impl<'a> GutterContext<'a> {
             passes.extend(
                 around
                     .iter()
-                    .map(|outer| outer.beside(self, id, (last, rows.len()))),
+                    .map(|outer| outer.span_of(self, id, (last, rows.len()))),
             );
         }
         let base = passes
@@ -110,7 +110,7 @@ impl<'a> GutterContext<'a> {
             .map(|pass: &LaneSpan| pass.column + 1)
             .max()
             .unwrap_or(0);
-        passes.extend(own(self, (id, entry), in_sight, base));
+        passes.extend(own_spans(self, (id, entry), in_sight, base));
         passes
     }
 
@@ -125,12 +125,12 @@ impl<'a> GutterContext<'a> {
     }
 
     /// Whether a flight is still open at the next shown entry.
-    fn goes_beyond(&self, flight: &Flight, id: EntryId) -> bool {
-        let (Some(until), Some((place, _))) = (flight.until, self.flights.spot(id, 0)) else {
+    fn continues_after(&self, flight: &Flight, id: EntryId) -> bool {
+        let (Some(until), Some((place, _))) = (flight.until, self.flights.position(id, 0)) else {
             return true;
         };
         let left = until.0.saturating_sub(place).min(PASSED_OVER);
-        let behind = self.flights.behind(id).iter().take(left);
+        let behind = self.flights.following(id).iter().take(left);
         let next = behind
             .copied()
             .find(|next| self.sequence.place_of(*next).is_some());
@@ -138,7 +138,7 @@ impl<'a> GutterContext<'a> {
             Some(filter) => filter.blocks(id).first().copied().unwrap_or(0),
             None => 0,
         };
-        next.and_then(|next| self.flights.spot(next, first(next)))
+        next.and_then(|next| self.flights.position(next, first(next)))
             .is_some_and(|spot| spot <= until)
     }
 
@@ -155,7 +155,7 @@ impl<'a> GutterContext<'a> {
 
     /// The column of a call: that of its flight, or the first free one.
     fn column(&self, call: Place) -> (usize, Option<&'a Flight>) {
-        let beside: Vec<&Flight> = self.flights.beside(call.entry).collect();
+        let beside: Vec<&Flight> = self.flights.overlapping(call.entry).collect();
         let known = beside.iter().find(|flight| flight.call == call);
         known.map_or_else(
             || (self.free_column(call, &beside), None),
@@ -165,7 +165,7 @@ impl<'a> GutterContext<'a> {
 
     /// The first column that none of these flights uses at a call.
     fn free_column(&self, call: Place, flights: &[&Flight]) -> usize {
-        let Some(spot) = self.flights.spot(call.entry, call.block) else {
+        let Some(spot) = self.flights.position(call.entry, call.block) else {
             return 0;
         };
         let covering = || flights.iter().filter(|flight| flight.covers(spot));

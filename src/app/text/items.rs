@@ -13,7 +13,7 @@ use super::runs;
 use super::sequence::{Sequence, depth_of};
 use super::viewport::{Focus, RowSource};
 use crate::analysis::account::Account;
-use crate::analysis::agents::{self, Fate};
+use crate::analysis::agents::{self, AgentState};
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle;
 use crate::analysis::reading::helper_headed_by;
@@ -56,7 +56,7 @@ struct LayoutInputs {
     /// Whether the entry is unfinished and may still grow.
     is_at_work: bool,
     /// Whether background work of its calls may still run.
-    goes_on: bool,
+    is_running: bool,
     /// Ends of background work that the entry reports.
     ends: Vec<EndLine>,
     /// For the first entry of a helper: whether the helper is folded.
@@ -83,7 +83,7 @@ pub struct RowCache {
     pub laid_out: usize,
     /// Bodies that layouts need from disk: the shown entry, the entry that has the body, its
     /// record.
-    pub(crate) wanted: Vec<(EntryId, EntryId, Origin)>,
+    pub(crate) needed_bodies: Vec<(EntryId, EntryId, Origin)>,
 }
 
 impl RowCache {
@@ -193,8 +193,9 @@ impl RowSource for Layouts<'_> {
                 .filter(|_| portion.is_last()),
             is_awaited: self.awaited.has(self.transcript, id) && is_open(),
             is_at_work: self.is_at_work || !is_written(),
-            goes_on: self.is_at_work && (is_open() || self.transcript.get(id).is_some_and(works)),
-            ends: self.ends(id),
+            is_running: self.is_at_work
+                && (is_open() || self.transcript.get(id).is_some_and(works)),
+            ends: self.work_ends(id),
             helper: self
                 .helper(id)
                 .map(|lane| !self.open_lanes.contains(&lane.name)),
@@ -227,7 +228,7 @@ impl RowSource for Layouts<'_> {
 
 impl Layouts<'_> {
     /// The ends of background work that an entry reports.
-    fn ends(&self, id: EntryId) -> Vec<EndLine> {
+    fn work_ends(&self, id: EntryId) -> Vec<EndLine> {
         let has_some = self
             .transcript
             .marks(id)
@@ -313,7 +314,7 @@ impl Layouts<'_> {
             .turns()
             .get(turn)
             .is_some_and(|turn| turn.prompt == id);
-        let is_own = is_own && self.account.knows(self.transcript, turn);
+        let is_own = is_own && self.account.is_turn_complete(self.transcript, turn);
         let figures = self
             .account
             .turn(self.transcript, Some(turn).filter(|_| is_own)?);
@@ -340,7 +341,7 @@ impl Layouts<'_> {
             .started
             .or_else(|| self.transcript.get(id)?.at)
             .or_else(began)?;
-        (fate == Fate::Running).then_some(since)
+        (fate == AgentState::Running).then_some(since)
     }
 
     /// The sub-agents that calls of these blocks started.
@@ -386,12 +387,12 @@ impl Layouts<'_> {
         let spent = entry
             .usage
             .as_deref()
-            .map(|usage| phrases::spent(usage, entry.model.as_ref(), ascii));
+            .map(|usage| phrases::tokens_and_cost(usage, entry.model.as_ref(), ascii));
         let lanes = self.lanes_of(id, entry, within.clone());
         let earlier = plans::earlier(self.transcript, id, within.clone());
-        let away = earlier.iter().filter(|(_, _, input)| input.is_away());
+        let away = earlier.iter().filter(|(_, _, input)| input.is_on_disk());
         self.cache
-            .wanted
+            .needed_bodies
             .extend(away.map(|(_, holder, input)| (id, *holder, input.from)));
         let plans: Vec<(usize, &Body)> = earlier
             .iter()
@@ -400,7 +401,7 @@ impl Layouts<'_> {
         let details = match self.look.level {
             Level::Full | Level::Raw => {
                 self.details
-                    .of(entry, within.clone(), self.transcript.shown_above(id))
+                    .cached(entry, within.clone(), self.transcript.shown_above(id))
             }
             Level::Prompts | Level::Outline | Level::Preview => Vec::new(),
         };
@@ -416,14 +417,14 @@ impl Layouts<'_> {
             nodes: self.folds.nodes(&entry.key),
             plans: &plans,
             turn: inputs.turn.as_deref(),
-            spent: spent.as_deref().filter(|_| entry.role == Role::Assistant),
+            usage: spent.as_deref().filter(|_| entry.role == Role::Assistant),
             dim: entry.marks.copy || self.transcript.branches().abandoned.contains(&id),
             is_awaited: inputs.is_awaited,
-            goes_on: inputs.goes_on,
+            is_running: inputs.is_running,
             ends: &inputs.ends,
             lanes: &lanes,
             depth: depth_of(self.transcript, entry),
-            is_spoken_to: self.transcript.is_spoken_to(entry.lane.as_ref()),
+            is_main_lane: self.transcript.is_main_lane(entry.lane.as_ref()),
             is_joined: self.transcript.is_joined(),
             is_at_work: inputs.is_at_work,
             only: self.filter.map(|filter| filter.blocks(id)),
@@ -469,7 +470,7 @@ impl Layouts<'_> {
         let is_folded = |branch: &Branch| {
             self.filter.is_none() && self.folds.branches().contains(&branch.number)
         };
-        let branch = self.transcript.branches().headed_by(id);
+        let branch = self.transcript.branches().beginning_at(id);
         let branch =
             branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));
         let facts = |lane: &LaneFacts| {

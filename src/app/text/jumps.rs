@@ -9,7 +9,7 @@ use crate::app::effect::Effect;
 use crate::app::input::action::{LandmarkKind, Way};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::folds::reach;
+use crate::app::text::folds::reveal;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId, StrayResult};
 use crate::render::row::Level;
@@ -20,7 +20,7 @@ pub(crate) fn scroll(text: &mut TextPane, motion: Motion) {
 }
 
 /// Jumps to the next landmark of a kind, or shows a message that there is none.
-pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: LandmarkKind, way: Way) {
+pub(crate) fn seek(text: &mut TextPane, scene: &mut Scene<'_>, kind: LandmarkKind, way: Way) {
     let is_hidden = kind == LandmarkKind::Thinking && !text.shows.thinking;
     let found = landmarks::next(text, scene, kind, way);
     if let Some(focus) = found.filter(|_| !is_hidden) {
@@ -35,7 +35,7 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Landmark
         LandmarkKind::Difference if text.compared.is_none() => {
             "nothing is compared; :diff compares this run with another one".to_owned()
         }
-        LandmarkKind::News if text.places.seen.is_none() && text.unseen > 0 => {
+        LandmarkKind::News if text.places.last_visit.is_none() && text.unseen > 0 => {
             format!(
                 "{} new below came since this was opened; G goes there",
                 text.unseen
@@ -44,7 +44,7 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Landmark
         LandmarkKind::News if text.places.is_first_visit => {
             "this session was not looked at before".to_owned()
         }
-        LandmarkKind::News if text.places.seen.is_none() => {
+        LandmarkKind::News if text.places.last_visit.is_none() => {
             "nothing was new when this was opened".to_owned()
         }
         _ if kind != LandmarkKind::Prompt && text.level == Level::Prompts => {
@@ -53,13 +53,13 @@ pub(crate) fn seek_on(text: &mut TextPane, scene: &mut Scene<'_>, kind: Landmark
         _ if scene.session.is_part() => format!("no {what} {side} this in what is read so far"),
         _ => format!("no {what} {side} this"),
     };
-    scene.say(words);
+    scene.set_status(words);
 }
 
 /// Goes to an item, and pushes the previous position onto the jump list.
 pub fn jump(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     text.remember_place(scene.session);
-    go(text, scene, focus);
+    go_to_item(text, scene, focus);
 }
 
 /// Whether an entry has rows at the current level.
@@ -70,11 +70,11 @@ pub(super) fn has_rows(text: &TextPane, scene: &Scene<'_>, id: EntryId) -> bool 
 
 /// Goes to an item. The focus is set immediately, so that jumps before the next frame start from
 /// it.
-pub fn go(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
+pub fn go_to_item(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus) {
     let Some(focus) = shown(text, focus) else {
-        return scene.say("the filter hides it; & and enter show all");
+        return scene.set_status("the filter hides it; & and enter show all");
     };
-    reach(text, scene, focus);
+    reveal(text, scene, focus);
     text.view.push_motion(Motion::Pause);
     text.view.push_motion(Motion::Show(focus));
     text.view.focus = Some(focus);
@@ -112,7 +112,7 @@ pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     if let Some(focus) = found {
         jump(text, scene, focus);
     } else {
-        scene.say("nothing else has this id there");
+        scene.set_status("nothing else has this id there");
     }
     text.find.same_id = Some((found.unwrap_or(here), id));
 }
@@ -121,7 +121,7 @@ pub(crate) fn same_id(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
 pub(crate) fn to_branch(text: &mut TextPane, scene: &mut Scene<'_>, number: usize) {
     match branches::head_of(&scene.session.transcript, number) {
         Some(focus) => jump(text, scene, focus),
-        None => scene.say(format!(
+        None => scene.set_status(format!(
             "the session left no branch {number}, or went back to it"
         )),
     }
@@ -150,15 +150,15 @@ fn word(kind: LandmarkKind) -> &'static str {
 /// The next shown entry that belongs to a call with background work, and the call; after the last
 /// entry the call again. From an entry that belongs to several calls, the steps continue with the
 /// call that led to it.
-fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<(Focus, Focus)> {
+fn next_of_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<(Focus, Focus)> {
     let transcript = &scene.session.transcript;
-    let before = text.find.along.filter(|(place, _)| *place == focus);
+    let before = text.find.call_step.filter(|(place, _)| *place == focus);
     let before = before.map(|(_, call)| call);
     before
         .into_iter()
         .chain(lifecycle::subjects(transcript, focus))
         .find_map(|call| {
-            let stations = lifecycle::stations(transcript, call).into_iter();
+            let stations = lifecycle::positions(transcript, call).into_iter();
             let shown: Vec<Focus> = stations
                 .filter(|focus| has_rows(text, scene, focus.entry))
                 .collect();
@@ -176,9 +176,9 @@ fn along_a_call(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> Option<(Foc
 /// same item, unless the result is a stray.
 pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(focus) = text.view.focus else { return };
-    if let Some((call, other)) = along_a_call(text, scene, focus) {
+    if let Some((call, other)) = next_of_call(text, scene, focus) {
         jump(text, scene, other);
-        text.find.along = Some((other, call));
+        text.find.call_step = Some((other, call));
         return;
     }
     if let Some(other) = landmarks::pair(&scene.session.transcript, focus) {
@@ -192,7 +192,7 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
     let call = match block.map(|block| &block.kind) {
         Some(BlockKind::Call(call)) => call,
         Some(BlockKind::Result(stray)) => return to_nearest(text, scene, focus, stray),
-        _ => return scene.say("neither a call nor a result"),
+        _ => return scene.set_status("neither a call nor a result"),
     };
     let lines: Vec<_> = text
         .view
@@ -208,11 +208,11 @@ pub fn pair(text: &mut TextPane, scene: &mut Scene<'_>) {
         .count();
     let shows_head = line.rows.iter().position(|row| row.block == focus.block) == Some(line.row);
     if call.state.result().is_none() {
-        return scene.say("the call has no result");
+        return scene.set_status("the call has no result");
     }
     let is_all_in_sight = rows == lines.len();
     match (is_all_in_sight, shows_head) {
-        (true, _) => scene.say("the result is part of this item"),
+        (true, _) => scene.set_status("the result is part of this item"),
         (false, true) => text
             .view
             .push_motion(Motion::ShowRow(focus, rows.saturating_sub(1))),
@@ -229,10 +229,10 @@ fn to_nearest(text: &mut TextPane, scene: &mut Scene<'_>, focus: Focus, stray: &
     };
     let Some((target, nearest)) = landmarks::nearest_to_stray(&scene.session.transcript, focus)
     else {
-        return scene.say(format!("{missing}; nothing near it fits"));
+        return scene.set_status(format!("{missing}; nothing near it fits"));
     };
     jump(text, scene, target);
-    scene.say(match nearest {
+    scene.set_status(match nearest {
         StrayNeighbour::Named(tool) => {
             format!("{missing}; nearest is this {tool} call without a result")
         }
@@ -259,8 +259,8 @@ pub(crate) fn restore_position(text: &mut TextPane, scene: &Scene<'_>) {
 
 /// Goes to the entry requested on the command line, by its key or the id of a call, as soon as it
 /// has been read.
-pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
-    let Some(wanted) = &text.places.wanted else {
+pub(crate) fn go_to_requested(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+    let Some(wanted) = &text.places.requested_entry else {
         return Vec::new();
     };
     let transcript = &scene.session.transcript;
@@ -273,12 +273,12 @@ pub(crate) fn go_to_wanted(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Ef
         .find(wanted)
         .map(|entry| Focus { entry, block: 0 });
     if let Some(focus) = by_key.or_else(by_call) {
-        text.places.wanted = None;
-        go(text, scene, focus);
+        text.places.requested_entry = None;
+        go_to_item(text, scene, focus);
     } else if scene.session.file.is_caught_up {
         let words = format!("no entry is called {}", Key::clean(wanted));
-        text.places.wanted = None;
-        scene.say(words);
+        text.places.requested_entry = None;
+        scene.set_status(words);
     } else {
         return Vec::new();
     }

@@ -31,7 +31,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
         entry: *id,
         block: scene.session.transcript.blocks_of(*id).max(1) - 1,
     };
-    let focus = match text.view.goes_to_end() {
+    let focus = match text.view.pending_end() {
         Some(Way::Previous) => order.first().map(|id| Focus {
             entry: *id,
             block: 0,
@@ -49,7 +49,7 @@ pub fn next(text: &TextPane, scene: &Scene<'_>, kind: LandmarkKind, way: Way) ->
         HashSet::new()
     };
     let dear = if kind == LandmarkKind::Carried {
-        dear_results(scene)
+        expensive_results(scene)
     } else {
         HashSet::new()
     };
@@ -105,15 +105,15 @@ fn expensive_turns(transcript: &Transcript, account: &Account) -> HashSet<EntryI
 
 /// Calls whose results cost much to carry. Views of the session have computed it; without one it is
 /// computed for this jump alone.
-fn dear_results(scene: &Scene<'_>) -> HashSet<Focus> {
+fn expensive_results(scene: &Scene<'_>) -> HashSet<Focus> {
     let indexes = &scene.session.indexes;
     let transcript = &scene.session.transcript;
     if indexes.carried.is_complete() {
-        return indexes.carried.dear().collect();
+        return indexes.carried.expensive().collect();
     }
     let windows = Memo::<Windows>::of(transcript);
-    let carried = Memo::<Carried>::once(transcript, &windows);
-    carried.dear().collect()
+    let carried = Memo::<Carried>::compute(transcript, &windows);
+    carried.expensive().collect()
 }
 
 fn is_first_shown(text: &TextPane, focus: Focus) -> bool {
@@ -228,7 +228,7 @@ pub(crate) fn is_kind(
         // A request of one agent to another is not a prompt.
         LandmarkKind::Prompt => {
             entry.marks.prompt
-                && transcript.is_spoken_to(entry.lane.as_ref())
+                && transcript.is_main_lane(entry.lane.as_ref())
                 && is_headline(entry, place)
         }
         LandmarkKind::Error => entry.has_failed(&block.kind),
@@ -245,7 +245,7 @@ pub(crate) fn is_kind(
             matches!(block.kind, BlockKind::Break(Break::Compaction { .. }))
         }
         LandmarkKind::Branch => {
-            let is_head = place == 0 && transcript.branches().headed_by(id).is_some();
+            let is_head = place == 0 && transcript.branches().beginning_at(id).is_some();
             is_head || matches!(block.kind, BlockKind::Break(Break::Branch(_)))
         }
         LandmarkKind::Image => match &block.kind {

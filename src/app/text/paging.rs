@@ -15,12 +15,12 @@ pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
     for line in portions.filter_map(<[_]>::first) {
         let portion = text.sequence.portions().at(line.place);
         if let Some(entry) = scene.session.transcript.get(line.entry) {
-            paging.portion(&mut text.asked, (line.entry, entry), portion.number);
+            paging.portion(&mut text.pending_pages, (line.entry, entry), portion.number);
         }
     }
-    for (id, holder, body) in std::mem::take(&mut text.cache.wanted) {
+    for (id, holder, body) in std::mem::take(&mut text.cache.needed_bodies) {
         if let Some(entry) = scene.session.transcript.get(holder) {
-            paging.other(&mut text.asked, (holder, entry), Some(body));
+            paging.other(&mut text.pending_pages, (holder, entry), Some(body));
             paging.needs_layout(id);
         }
     }
@@ -30,6 +30,6 @@ pub fn page(text: &mut TextPane, scene: &Scene<'_>) -> Option<Effect> {
 /// The effect that reads the collected bodies, if there are any.
 pub(crate) fn effect(paging: Paging) -> Option<Effect> {
     paging
-        .wanted()
+        .into_request()
         .map(|(entries, origins)| Effect::Page { entries, origins })
 }

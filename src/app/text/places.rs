@@ -15,7 +15,7 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::transcript::Transcript;
 use crate::render::nodes::NodeId;
-use crate::session::news::Seen;
+use crate::session::news::LastView;
 
 /// Limit of the jump list.
 const JUMPS_KEPT: usize = 100;
@@ -93,13 +93,13 @@ pub struct Places {
     /// Items marked with letters.
     pub marks: Marks,
     /// The end of the session at the last visit; `None` if no entry is new since.
-    pub seen: Option<Seen>,
+    pub last_visit: Option<LastView>,
     /// Whether no earlier visit is recorded.
     pub(crate) is_first_visit: bool,
     /// The line above the first new entry.
     pub(crate) news: Option<NewsLine>,
     /// The key of the entry to go to, until it is read.
-    pub wanted: Option<String>,
+    pub requested_entry: Option<String>,
     /// The text to search for from that entry on.
     pub(crate) sought: Option<String>,
     /// The position before a reload, until its entry is read.
@@ -117,7 +117,7 @@ pub(crate) struct TailState {
     /// The entry, and its size in blocks and lines.
     pub(crate) last: Option<(EntryId, u32)>,
     /// The entry, if it has grown since its end was visible.
-    pub(crate) grown: Option<EntryId>,
+    pub(crate) grown_entry: Option<EntryId>,
 }
 
 /// The jump list, as in vim.
@@ -145,7 +145,7 @@ impl Places {
     }
 
     /// Goes back or forward in the jump list. Positions whose entries no longer exist are dropped.
-    pub(crate) fn travel(
+    pub(crate) fn step_jumps(
         &mut self,
         transcript: &Transcript,
         here: Option<Focus>,

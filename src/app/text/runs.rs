@@ -72,13 +72,13 @@ impl FoldedRuns {
     }
 
     /// Drops the runs, but remembers which are open.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear_found(&mut self) {
         (self.found, self.scanned_for, self.scan) = (None, None, None);
     }
 
     /// Maps the open runs to another transcript of the session.
     pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
-        self.forget();
+        self.clear_found();
         self.open = lookup.entries(&self.open);
         self.last = self.last.and_then(|id| lookup.entry(id));
     }
@@ -158,7 +158,7 @@ impl FoldedRuns {
 impl RunScan {
     /// Scans the next entries; their pages stay packed. Returns whether all are scanned.
     fn scan(&mut self, transcript: &Transcript) -> bool {
-        let mut passing = transcript.passing();
+        let mut passing = transcript.cursor();
         let mut left = PORTION;
         while let Some(&id) = self.order.get(self.at).filter(|_| left > 0) {
             self.at += 1;
@@ -275,8 +275,8 @@ impl RunKey {
                 result, duplicate, ..
             }) => {
                 // The part of the text on disk may differ.
-                let is_whole =
-                    !result.body.is_away() || result.body.bytes as usize == result.body.stub.len();
+                let is_whole = !result.body.is_on_disk()
+                    || result.body.bytes as usize == result.body.stub.len();
                 (is_whole && result.images.is_empty()).then(|| RunKind::Stray {
                     is_duplicate: *duplicate,
                     tool: result.tool.clone(),
@@ -345,7 +345,7 @@ pub(crate) fn unfold(text: &mut TextPane, id: EntryId) -> bool {
 }
 
 /// Opens the run that hides an entry.
-pub(crate) fn reach(text: &mut TextPane, id: EntryId) {
+pub(crate) fn reveal(text: &mut TextPane, id: EntryId) {
     if text.folds.runs.hides(id) {
         unfold(text, id);
     }
@@ -410,7 +410,7 @@ mod tests {
         }
         let mut transcript = Transcript::new();
         transcript.apply(out);
-        transcript.settle();
+        transcript.update_derived();
         transcript.pack();
         let (order, open) = (transcript.order().to_vec(), transcript.open_pages());
         for level in [Level::Outline, Level::Preview] {
@@ -461,7 +461,7 @@ mod tests {
         }
         let mut transcript = Transcript::new();
         transcript.apply(out);
-        transcript.settle();
+        transcript.update_derived();
         let order = transcript.order().to_vec();
         let mut runs = FoldedRuns::default();
         runs.start_scan(

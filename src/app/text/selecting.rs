@@ -15,7 +15,7 @@ use crate::app::text::TextPane;
 pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option<Vec<Effect>> {
     if text.focused_pane(scene) != Pane::Transcript {
         if action == Action::Select {
-            scene.say("rows are selected in the transcript; tab or esc leads there");
+            scene.set_status("rows are selected in the transcript; tab or esc leads there");
             return Some(Vec::new());
         }
         return None;
@@ -30,7 +30,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
     };
     match action {
         Action::Select | Action::Cancel | Action::Quit => {
-            leave(text);
+            end_selection(text);
             Some(Vec::new())
         }
         Action::SameId(_) => {
@@ -43,7 +43,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
                 .iter()
                 .map(|piece| piece.focus)
                 .collect();
-            leave(text);
+            end_selection(text);
             Some(vec![Effect::CopyRecords(clipboard::origins_of(
                 scene.session,
                 &items,
@@ -51,7 +51,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
         }
         Action::Copy(_) => {
             let pieces = pieces(text, scene);
-            leave(text);
+            end_selection(text);
             Some(clipboard::actions::begin(
                 text,
                 scene,
@@ -64,7 +64,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
                 .iter()
                 .map(|piece| piece.focus)
                 .collect();
-            leave(text);
+            end_selection(text);
             piping::open(scene, &items);
             Some(Vec::new())
         }
@@ -72,7 +72,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
     }
 }
 
-fn leave(text: &mut TextPane) {
+fn end_selection(text: &mut TextPane) {
     text.view.selection = None;
     text.view.selected = None;
 }

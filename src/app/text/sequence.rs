@@ -77,7 +77,7 @@ impl Sequence {
         visibility: &Visibility<'_>,
         starters: &HashSet<EntryId>,
     ) {
-        let names = self.displaced.behind(behind).to_vec();
+        let names = self.displaced.following(behind).to_vec();
         for lane in names.iter().filter_map(|name| transcript.lane(name)) {
             for id in &lane.entries {
                 self.place_with_lanes(transcript, *id, visibility, starters, 1);
@@ -103,7 +103,7 @@ impl Sequence {
             if self.attached.contains(lane) {
                 return !visibility.opens(lane) || !visibility.shows(transcript, id);
             }
-            if self.displaced.holds(lane) || is_known_elsewhere(transcript, id) {
+            if self.displaced.contains(lane) || is_in_other_file(transcript, id) {
                 return !visibility.shows(transcript, id);
             }
         }
@@ -125,7 +125,7 @@ impl Sequence {
     fn is_in_place(&self, transcript: &Transcript, id: EntryId) -> bool {
         transcript
             .lane_at(id)
-            .is_none_or(|lane| !self.attached.contains(lane) && !self.displaced.holds(lane))
+            .is_none_or(|lane| !self.attached.contains(lane) && !self.displaced.contains(lane))
     }
 
     fn place(&mut self, transcript: &Transcript, id: EntryId) {
@@ -254,7 +254,7 @@ impl Visibility<'_> {
             .filter
             .is_some_and(|filter| filter.blocks(id).is_empty());
         let is_said =
-            self.level != Level::Prompts || transcript.is_spoken_to(transcript.lane_at(id));
+            self.level != Level::Prompts || transcript.is_main_lane(transcript.lane_at(id));
         let is_in_run = runs::fold_at(self.level) && self.runs.hides(id);
         let is_folded = self.filter.is_none() && (is_in_run || self.folds_helper(transcript, id));
         !is_filtered
@@ -267,7 +267,7 @@ impl Visibility<'_> {
 }
 
 /// Whether an entry is from another file than the first entry of the session.
-fn is_known_elsewhere(transcript: &Transcript, id: EntryId) -> bool {
+fn is_in_other_file(transcript: &Transcript, id: EntryId) -> bool {
     let file = |id: EntryId| transcript.get(id).map(|entry| entry.origin.file);
     transcript
         .order()
@@ -312,7 +312,7 @@ pub(crate) fn starter_of(transcript: &Transcript, lane: &Name) -> Option<EntryId
 pub(crate) fn depth_of(transcript: &Transcript, entry: &Entry) -> u16 {
     let mut depth = 0;
     let mut lane = entry.lane.clone();
-    while let Some(name) = lane.filter(|lane| !transcript.is_spoken_to(Some(lane))) {
+    while let Some(name) = lane.filter(|lane| !transcript.is_main_lane(Some(lane))) {
         depth += 1;
         if depth >= MAX_DEPTH {
             break;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::heights::Heights;
 use super::sequence::Sequence;
 use crate::model::entry::EntryId;
-use crate::model::entry::glance::{Compaction, EntrySummary};
+use crate::model::entry::glance::{CompactionKind, EntrySummary};
 use crate::model::transcript::Transcript;
 
 /// A mark of the spine; a cell shows the greatest mark of its entries.
@@ -173,7 +173,7 @@ impl Spine {
 fn mark_of(glance: &EntrySummary) -> SpineMark {
     match glance {
         _ if glance.is_error => SpineMark::Error,
-        _ if glance.compaction != Compaction::None => SpineMark::Compaction,
+        _ if glance.compaction != CompactionKind::None => SpineMark::Compaction,
         _ if glance.marks.prompt => SpineMark::Prompt,
         _ => SpineMark::None,
     }

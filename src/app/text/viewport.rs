@@ -18,9 +18,11 @@ mod select;
 mod steps;
 mod walk;
 
-pub use select::{RowRef, Selection, mark_of};
+pub use select::{RowRef, Selection, row_ref_of};
 pub use walk::RowSource;
-use walk::{RowPosition, beside, extent, spot_of, walk_down, walk_up, within_block};
+use walk::{
+    RowPosition, extent, focusable_neighbour, position_of, walk_down, walk_up, within_block,
+};
 
 /// The position of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +115,7 @@ impl WindowLine {
         self.rows.get(self.row)
     }
 
-    fn spot(&self) -> RowPosition {
+    fn position(&self) -> RowPosition {
         RowPosition {
             place: self.place,
             row: self.row,
@@ -140,7 +142,7 @@ pub struct Viewport {
     motions: Vec<Motion>,
     /// The anchor before the end of the rows forced the window up, and the anchor since. When rows
     /// are added below, the window goes back, unless it was moved in between.
-    unclamped: Option<(Anchor, Anchor)>,
+    before_clamp: Option<(Anchor, Anchor)>,
     /// Whether to follow again if the end is still visible after the next layout.
     would_follow: bool,
 }
@@ -150,18 +152,18 @@ impl Viewport {
     pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         let held = self.anchor.remap(lookup);
         self.anchor = if held == Anchor::Tail {
-            self.beside_anchor(lookup)
+            self.nearest_anchor(lookup)
         } else {
             held
         };
-        self.unclamped = None;
+        self.before_clamp = None;
         self.focus = self.focus.and_then(|focus| lookup.block(focus));
         self.selection = self.selection.and_then(|selection| selection.remap(lookup));
         self.lines.clear();
     }
 
     /// An anchor at the line nearest to the current one whose entry exists in the other transcript.
-    fn beside_anchor(&self, lookup: &Lookup<'_>) -> Anchor {
+    fn nearest_anchor(&self, lookup: &Lookup<'_>) -> Anchor {
         let Anchor::Row { line: held, .. } = self.anchor else {
             return Anchor::Tail;
         };
@@ -206,7 +208,7 @@ impl Viewport {
 
     /// The end of the transcript that the last queued motion goes to; the focus is not there yet.
     /// `None` if it does not go to an end.
-    pub(crate) fn goes_to_end(&self) -> Option<Way> {
+    pub(crate) fn pending_end(&self) -> Option<Way> {
         match self.motions.last()? {
             Motion::Top => Some(Way::Previous),
             Motion::Tail => Some(Way::Next),
@@ -242,33 +244,33 @@ impl Viewport {
         let held = self.anchor;
         let is_clamped = self.fill(rows, height);
         let motions = std::mem::take(&mut self.motions);
-        if !motions.is_empty() || self.unclamped.is_some_and(|(_, since)| since != held) {
-            self.unclamped = None;
+        if !motions.is_empty() || self.before_clamp.is_some_and(|(_, since)| since != held) {
+            self.before_clamp = None;
         }
         if motions.is_empty() && is_clamped && !self.follows() {
-            self.unclamped.get_or_insert((held, held));
+            self.before_clamp.get_or_insert((held, held));
         }
         for motion in motions {
-            self.carry_out(motion, rows, height);
+            self.apply_motion(motion, rows, height);
         }
-        self.is_at_end = self.ends_with(rows);
+        self.is_at_end = self.is_at_end(rows);
         self.finish_motions(rows);
-        if let Some((_, since)) = &mut self.unclamped {
+        if let Some((_, since)) = &mut self.before_clamp {
             *since = self.anchor;
         }
         self.update_selected(rows);
     }
 
     /// Gives up the anchor from before the end forced the window up: no more rows will be read.
-    pub(crate) fn keep_place(&mut self) {
-        self.unclamped = None;
+    pub(crate) fn accept_clamp(&mut self) {
+        self.before_clamp = None;
     }
 
     /// Goes back to the anchor from before the end forced the window up, since rows were added
     /// below.
     pub(crate) fn restore_place(&mut self) {
         if let Some((before, _)) = self
-            .unclamped
+            .before_clamp
             .take()
             .filter(|(_, since)| *since == self.anchor)
         {
@@ -295,8 +297,8 @@ impl Viewport {
                 line,
             } => {
                 // A window that has shrunk keeps its anchor visible.
-                let spot = nodes::spot_of(rows, Focus { entry, block }, node);
-                spot.or_else(|| spot_of(rows, Focus { entry, block }, row))
+                let spot = nodes::position_of(rows, Focus { entry, block }, node);
+                spot.or_else(|| position_of(rows, Focus { entry, block }, row))
                     .map(|spot| (spot, line.min(height - 1)))
             }
         };
@@ -350,7 +352,7 @@ impl Viewport {
 
     // === motions ===
 
-    fn carry_out(&mut self, motion: Motion, rows: &mut dyn RowSource, height: usize) {
+    fn apply_motion(&mut self, motion: Motion, rows: &mut dyn RowSource, height: usize) {
         if self.selection.is_some() {
             return self.extend(motion, rows, height);
         }
@@ -361,7 +363,7 @@ impl Viewport {
                 self.scroll(lines_of_half_pages(by, height), rows, height);
                 self.focus_in_window(0);
             }
-            Motion::Items(by) => self.step_on(by, rows, height),
+            Motion::Items(by) => self.step_by(by, rows, height),
             Motion::Top => {
                 self.anchor_at(rows, RowPosition { place: 0, row: 0 }, 0);
                 self.fill(rows, height);
@@ -380,7 +382,7 @@ impl Viewport {
     }
 
     fn scroll(&mut self, by: isize, rows: &mut dyn RowSource, height: usize) {
-        let Some(top) = self.lines.first().map(WindowLine::spot) else {
+        let Some(top) = self.lines.first().map(WindowLine::position) else {
             return;
         };
         let target = if by < 0 {
@@ -406,7 +408,7 @@ impl Viewport {
             row: (start.row + row.unwrap_or(0)).min(end.row),
             ..start
         };
-        let in_sight: Vec<RowPosition> = self.lines.iter().map(WindowLine::spot).collect();
+        let in_sight: Vec<RowPosition> = self.lines.iter().map(WindowLine::position).collect();
         let shows_all = in_sight.contains(&target) && (row.is_some() || in_sight.contains(&end));
         if shows_all {
             self.anchor_to_window(rows);
@@ -427,7 +429,7 @@ impl Viewport {
 
     // === anchors ===
 
-    fn ends_with(&self, rows: &mut dyn RowSource) -> bool {
+    fn is_at_end(&self, rows: &mut dyn RowSource) -> bool {
         let Some(last) = self.lines.last() else {
             return true;
         };
@@ -462,7 +464,7 @@ impl Viewport {
             .iter()
             .position(|line| focus_of(line) == self.focus && self.focus.is_some());
         let line = self.line_of_node().or(head).unwrap_or(0);
-        let Some(spot) = self.lines.get(line).map(WindowLine::spot) else {
+        let Some(spot) = self.lines.get(line).map(WindowLine::position) else {
             return;
         };
         self.anchor_at(rows, spot, line);
@@ -510,7 +512,9 @@ impl Viewport {
         } else {
             // A hidden item, such as thinking, loses the focus.
             if self.focus.is_none_or(|focus| extent(rows, focus).is_none()) {
-                self.focus = self.focus.and_then(|focus| beside(rows, focus));
+                self.focus = self
+                    .focus
+                    .and_then(|focus| focusable_neighbour(rows, focus));
                 self.focus_if_lost();
             }
             self.anchor_to_window(rows);

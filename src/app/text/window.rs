@@ -22,7 +22,7 @@ pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
     });
     text.update_tail(&scene.session.transcript);
     if text.view.is_at_end {
-        (text.unseen, text.places.tail.grown) = (0, None);
+        (text.unseen, text.places.tail.grown_entry) = (0, None);
     }
     let last = text
         .view
@@ -30,8 +30,8 @@ pub fn fill(text: &mut TextPane, scene: &Scene<'_>, frame: Frame) {
         .last()
         .and_then(|line| text.sequence.place_of(line.entry));
     if let Some(last) = last {
-        let has_grown = text.places.tail.grown.is_some()
-            && text.places.tail.grown == text.sequence.order().last().copied();
+        let has_grown = text.places.tail.grown_entry.is_some()
+            && text.places.tail.grown_entry == text.sequence.order().last().copied();
         let below = text.sequence.len().saturating_sub(last + 1) + usize::from(has_grown);
         text.unseen = text.unseen.min(below);
     }
@@ -58,7 +58,7 @@ pub fn with_layouts<T>(
         filter: text.find.filter.as_ref(),
         news: text.places.news.as_ref(),
         account: &scene.session.indexes.account,
-        goes_on_ms: scene.session.goes_on_ms(scene.screen.now),
+        goes_on_ms: scene.session.busy_ms(scene.screen.now),
         is_at_work: scene.session.is_at_work(scene.screen.now),
         has_rulers: text.wrapping.rulers,
         look: Look {
@@ -105,7 +105,7 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     let scans_runs = runs::are_folded(text) && scene.session.file.is_caught_up;
     let begins = scans_runs && !text.folds.runs.is_scanned_for(text.shows, text.level);
     if begins {
-        text.folds.runs.forget();
+        text.folds.runs.clear_found();
     }
     let mut before = None;
     if std::mem::take(&mut text.stale.sequence) || begins {
@@ -122,7 +122,7 @@ pub(crate) fn refresh_sequence(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
     let Some(before) = before else { return };
     text.stale.spine = true;
-    keep_place(text, scene, &before);
+    move_to_shown(text, scene, &before);
     news::update(text, scene);
     let rows = text
         .sequence
@@ -151,7 +151,7 @@ fn rebuild(text: &mut TextPane, scene: &Scene<'_>) -> Sequence {
 
 /// Moves anchor and focus away from entries that are no longer shown: to the head of the run, to
 /// the call of the sub-agent, or to the nearest entry before.
-fn keep_place(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
+fn move_to_shown(text: &mut TextPane, scene: &Scene<'_>, before: &Sequence) {
     let folds_runs = runs::are_folded(text);
     let instead_of = |id: EntryId| {
         let place = before

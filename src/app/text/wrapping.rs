@@ -15,7 +15,7 @@ pub struct Wrapping {
     /// The first shown column of long lines, where they are not wrapped.
     pub first_column: u16,
     /// The numbers beside the text.
-    pub numbers: Numbers,
+    pub numbers: LineNumbers,
     /// Whether the gutter with calls in flight is shown.
     pub lanes: bool,
     /// Whether rulers are shown between entries.
@@ -27,7 +27,7 @@ impl Default for Wrapping {
         Self {
             wraps: true,
             first_column: 0,
-            numbers: Numbers::None,
+            numbers: LineNumbers::None,
             lanes: true,
             rulers: true,
         }
@@ -36,7 +36,7 @@ impl Default for Wrapping {
 
 /// The number beside the first row of each item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Numbers {
+pub enum LineNumbers {
     /// Nothing.
     #[default]
     None,
@@ -46,7 +46,7 @@ pub enum Numbers {
     Bytes,
 }
 
-impl Numbers {
+impl LineNumbers {
     /// Width of the numbers in columns, with a blank: enough for the newest entry.
     pub(crate) fn width(self, transcript: &Transcript) -> u16 {
         let least = match self {
@@ -80,7 +80,7 @@ impl Numbers {
     }
 
     /// The kind of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn parse(name: &str) -> Option<Self> {
         [Self::None, Self::Lines, Self::Bytes]
             .into_iter()
             .find(|numbers| numbers.word() == name)

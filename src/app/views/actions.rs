@@ -11,7 +11,7 @@ use crate::app::scene::{Ask, Scene};
 use crate::app::side_pane::SidePane;
 use crate::app::text::TextPane;
 use crate::app::text::find::{Edge, PendingHit, search};
-use crate::app::text::jumps::{go, pair};
+use crate::app::text::jumps::{go_to_item, pair};
 use crate::app::text::paging::effect;
 use crate::app::text::viewport::Focus;
 use crate::listing::call::CallScene;
@@ -36,17 +36,17 @@ impl SidePane for Views {
         }
         let here = text.view.focus;
         let leads = std::mem::take(&mut self.leads);
-        let has_moved = !leads && self.agreed != here;
+        let has_moved = !leads && self.synced_focus != here;
         // While indexes are behind, the row of the reader's position may not exist yet, so the
         // search for it is repeated.
-        self.agreed = here.filter(|_| !has_moved || !scene.session.indexes.is_behind);
+        self.synced_focus = here.filter(|_| !has_moved || !scene.session.indexes.is_behind);
         let sheet = with_page(self, text, scene, |page, scene| {
             let legend = scene.legend(&page.legend(scene.theme));
             // The first call updates the page, so that `look_at` finds new rows.
             let sheet = page.arrange(scene);
             let mut sheet = match here.filter(|_| has_moved) {
                 Some(focus) => {
-                    page.look_at(scene, focus);
+                    page.choose_focus(scene, focus);
                     page.arrange(scene)
                 }
                 None => sheet,
@@ -70,7 +70,7 @@ impl SidePane for Views {
     ) -> Option<Vec<Effect>> {
         if matches!(action, Action::Cancel | Action::Quit) {
             self.open()?;
-            leave(self, text, scene);
+            pop_view(self, text, scene);
             return Some(Vec::new());
         }
         let (answer, has_end) = with_page(self, text, scene, |page, scene| {
@@ -85,23 +85,25 @@ impl SidePane for Views {
             }
             // The text behind a page does not scroll for it.
             Answer::Pass if matches!(action, Action::Sideways(_)) => {
-                scene.say("a page cuts its rows; its foot and the inspector have more of them");
+                scene.set_status(
+                    "a page cuts its rows; its foot and the inspector have more of them",
+                );
             }
             // What is done with an item is done with that of the chosen row, even before the first movement.
             Answer::Pass => {
                 if is_of_item(action) {
-                    lead(self, text, scene);
+                    move_reader(self, text, scene);
                 }
                 return None;
             }
-            Answer::Say(words) => scene.say(words),
+            Answer::Message(words) => scene.set_status(words),
             Answer::Go(target) => show(self, text, scene, target),
             Answer::Open(place, entry) => {
                 let text = None;
                 return Some(vec![Effect::OpenAt { place, entry, text }]);
             }
-            Answer::Done if action == Action::Bottom && has_end => scene.asks.push(Ask::Follow),
-            Answer::Done => lead(self, text, scene),
+            Answer::Done if action == Action::Bottom && has_end => scene.requests.push(Ask::Follow),
+            Answer::Done => move_reader(self, text, scene),
             Answer::Unfolded => {}
         }
         Some(Vec::new())
@@ -128,11 +130,11 @@ fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<E
     let unasked: Vec<EntryId> = entries
         .iter()
         .copied()
-        .filter(|id| !text.asked.has(*id))
+        .filter(|id| !text.pending_pages.has(*id))
         .collect();
     for id in unasked.into_iter().take(READ_AT_ONCE) {
         if let Some(entry) = scene.session.transcript.get(id) {
-            paging.other(&mut text.asked, (id, entry), None);
+            paging.other(&mut text.pending_pages, (id, entry), None);
         }
     }
     effect(paging)
@@ -141,12 +143,12 @@ fn read(text: &mut TextPane, scene: &Scene<'_>, entries: &[EntryId]) -> Option<E
 /// Opens a view, or leaves it if it is already on top. The transcript is below all views, so
 /// opening it closes them.
 pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>, view: View) {
-    scene.asks.push(Ask::ShowText);
+    scene.requests.push(Ask::ShowText);
     if view == View::Transcript {
         return close(views, text, scene);
     }
     if views.open() == Some(view) {
-        return leave(views, text, scene);
+        return pop_view(views, text, scene);
     }
     if views.stack.is_empty() {
         text.remember_place(scene.session);
@@ -154,8 +156,8 @@ pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>
     }
     views.stack.retain(|open| *open != view);
     views.stack.push(view);
-    views.agreed = None;
-    scene.asks.push(Ask::Focus(Pane::View));
+    views.synced_focus = None;
+    scene.requests.push(Ask::Focus(Pane::View));
     text.invalidate_rows();
     if view == View::Hits && text.find.search.is_none() {
         search::act(text, scene, Action::Search);
@@ -168,14 +170,14 @@ fn close(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     views.lanes = None;
     views.sheet = Sheet::default();
     scene.view = None;
-    scene.asks.push(Ask::Focus(Pane::Transcript));
+    scene.requests.push(Ask::Focus(Pane::Transcript));
     text.invalidate_rows();
 }
 
 /// Returns to the view that was open before.
-fn leave(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
+fn pop_view(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     views.stack.pop();
-    views.agreed = None;
+    views.synced_focus = None;
     if views.stack.is_empty() {
         close(views, text, scene);
     }
@@ -241,9 +243,9 @@ pub(crate) fn press(
     else {
         return;
     };
-    scene.asks.push(Ask::Focus(Pane::View));
+    scene.requests.push(Ask::Focus(Pane::View));
     with_page(views, text, scene, |page, _| page.choose(number));
-    lead(views, text, scene);
+    move_reader(views, text, scene);
     if is_double {
         views.act(text, scene, Action::Expand, 1);
     }
@@ -254,7 +256,7 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     let is_hit = views.open() == Some(View::Hits);
     match with_page(views, text, scene, |page, scene| page.target(scene)).flatten() {
         Some(target) => {
-            lead(views, text, scene);
+            move_reader(views, text, scene);
             show(views, text, scene, target);
             if is_hit {
                 text.find.sought = Some(PendingHit {
@@ -263,7 +265,7 @@ fn enter(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
                 });
             }
         }
-        None => scene.say("this leads nowhere"),
+        None => scene.set_status("this leads nowhere"),
     }
 }
 
@@ -272,14 +274,14 @@ fn show(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>, target: F
     if text.frame(scene).covers {
         close(views, text, scene);
     } else {
-        scene.asks.push(Ask::Focus(Pane::Transcript));
+        scene.requests.push(Ask::Focus(Pane::Transcript));
     }
-    go(text, scene, target);
+    go_to_item(text, scene, target);
 }
 
 /// Moves the reader to the target of the chosen row. Only the target's sub-agent is unfolded, not
 /// those of rows that the cursor passed.
-fn lead(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
+fn move_reader(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     let Some(target) = with_page(views, text, scene, |page, scene| page.target(scene)).flatten()
     else {
         return;
@@ -294,6 +296,6 @@ fn lead(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
         text.stale.sequence = true;
         text.cache.clear();
     }
-    go(text, scene, target);
+    go_to_item(text, scene, target);
     views.leads = true;
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use crate::analysis::brief::rows::{BriefRow, Section, Sources, Times, Tone};
+use crate::analysis::brief::rows::{BriefRow, Section, Sources, Tone, TurnTimes};
 use crate::analysis::brief::{QUOTED, as_is, last_answer, quoted};
 use crate::analysis::phrases::headline;
 use crate::app::input::action::Action;
@@ -37,8 +37,8 @@ const HINTS: &[Hint] = &[(&[Action::LevelUp, Action::LevelDown], "all rows, some
 
 /// The view of the brief.
 #[derive(Debug, Default)]
-pub(crate) struct Brief {
-    list: List<Key>,
+pub(crate) struct BriefView {
+    list: List<BriefKey>,
     /// The first rows of each section, and the number of all its rows.
     sections: Vec<(Section, Vec<BriefRow>, usize)>,
     answer: Option<(Focus, Vec<Line<'static>>)>,
@@ -46,12 +46,12 @@ pub(crate) struct Brief {
     opened: BTreeSet<Section>,
     /// Whether the whole answer is shown.
     is_answer_opened: bool,
-    made: Option<Made>,
+    built_from: Option<BriefSource>,
 }
 
 /// The key of a row of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+enum BriefKey {
     Row(Section, usize),
     /// The remaining rows of a section.
     More(Section),
@@ -62,7 +62,7 @@ enum Key {
 
 /// The state that the rows were built from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Made {
+struct BriefSource {
     indexes: u64,
     brief: u64,
     width: usize,
@@ -71,10 +71,10 @@ struct Made {
     is_over: bool,
 }
 
-impl Brief {
+impl BriefView {
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        let is_over = !scene.activity.goes_on(scene.now);
-        let made = Made {
+        let is_over = !scene.activity.is_ongoing(scene.now);
+        let made = BriefSource {
             indexes: scene.indexes.generation,
             brief: scene.indexes.brief.generation,
             width: scene.width,
@@ -82,7 +82,7 @@ impl Brief {
             is_whole: scene.is_whole,
             is_over,
         };
-        if self.made.replace(made) == Some(made) {
+        if self.built_from.replace(made) == Some(made) {
             return;
         }
         let answer =
@@ -123,12 +123,12 @@ impl Brief {
             } else {
                 most - 1
             };
-            keys.extend((0..shown).map(|number| Key::Row(*section, number)));
-            keys.extend((shown < *all).then_some(Key::More(*section)));
+            keys.extend((0..shown).map(|number| BriefKey::Row(*section, number)));
+            keys.extend((shown < *all).then_some(BriefKey::More(*section)));
             if *section == Section::Asked {
                 let shown = self.answer_shown(most);
-                keys.extend((0..shown).map(Key::Answer));
-                keys.extend((shown < self.answer_lines()).then_some(Key::MoreAnswer));
+                keys.extend((0..shown).map(BriefKey::Answer));
+                keys.extend((shown < self.answer_lines()).then_some(BriefKey::MoreAnswer));
             }
         }
         self.list.set(keys, false);
@@ -151,7 +151,7 @@ impl Brief {
     }
 
     fn height(&self) -> usize {
-        self.made.map_or(0, |made| made.height)
+        self.built_from.map_or(0, |made| made.height)
     }
 
     /// Number of rows of all sections, with at most `most` of each.
@@ -178,25 +178,25 @@ impl Brief {
             .get(number)
     }
 
-    fn place(&self, key: Key) -> Option<Focus> {
+    fn place(&self, key: BriefKey) -> Option<Focus> {
         match key {
-            Key::Row(section, number) => self.row(section, number)?.place,
-            Key::Answer(_) => self.answer.as_ref().map(|(at, _)| *at),
-            Key::MoreAnswer => self.answer.as_ref().map(|(at, _)| *at),
-            Key::More(_) => None,
+            BriefKey::Row(section, number) => self.row(section, number)?.place,
+            BriefKey::Answer(_) => self.answer.as_ref().map(|(at, _)| *at),
+            BriefKey::MoreAnswer => self.answer.as_ref().map(|(at, _)| *at),
+            BriefKey::More(_) => None,
         }
     }
 
-    fn line(&self, scene: &PageScene<'_>, key: Key) -> Line<'static> {
+    fn line(&self, scene: &PageScene<'_>, key: BriefKey) -> Line<'static> {
         let theme = scene.theme;
         let label = |word: &str| Span::styled(format!("{word:<LABEL$} "), theme.dim);
         match key {
-            Key::Row(section, number) => {
+            BriefKey::Row(section, number) => {
                 let Some(row) = self.row(section, number) else {
                     return Line::default();
                 };
                 let label = label(if number == 0 { section.word() } else { "" });
-                let lead = section.lead(number);
+                let lead = section.prefix(number);
                 let mut spans = vec![label];
                 let session = row
                     .place
@@ -209,7 +209,7 @@ impl Brief {
                 spans.extend(row_spans(scene, (section, row), room.max(1)));
                 Line::from(spans)
             }
-            Key::More(section) => {
+            BriefKey::More(section) => {
                 let all = self
                     .sections
                     .iter()
@@ -218,7 +218,7 @@ impl Brief {
                 let words = format!("+ {} more", (all + 1).saturating_sub(self.most_rows()));
                 Line::from(vec![label(""), Span::styled(words, theme.dim)])
             }
-            Key::Answer(number) => {
+            BriefKey::Answer(number) => {
                 let line = self
                     .answer
                     .as_ref()
@@ -227,7 +227,7 @@ impl Brief {
                 spans.extend(line.map(|line| line.spans.clone()).unwrap_or_default());
                 Line::from(spans)
             }
-            Key::MoreAnswer => {
+            BriefKey::MoreAnswer => {
                 let more = self.answer_lines() - self.answer_shown(self.most_rows());
                 let words = format!("+ {}", count(more as u64, "line"));
                 Line::from(vec![label(""), Span::styled(words, theme.dim)])
@@ -235,14 +235,14 @@ impl Brief {
         }
     }
 
-    fn make_anew(&mut self, scene: &PageScene<'_>) {
-        self.made = None;
+    fn rebuild(&mut self, scene: &PageScene<'_>) {
+        self.built_from = None;
         self.refresh(scene);
     }
 }
 
 fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
-    let times = Times::of(scene.transcript, &scene.indexes.account);
+    let times = TurnTimes::of(scene.transcript, &scene.indexes.account);
     let dot = scene.theme.glyphs().dot;
     let parts = [
         times.started.map(Timestamp::date_and_clock),
@@ -307,7 +307,7 @@ fn row_spans(
         Section::Files => {
             // Paths of joined sessions are those that each of them would have alone.
             let root = row.place.and_then(|at| scene.transcript.root_of(at.entry));
-            let path = path::below(&row.code, root.map(Text::as_str));
+            let path = path::relative_to(&row.code, root.map(Text::as_str));
             wrap::fit_path(path, room.saturating_sub(beside).max(12), cut)
         }
         _ => row.code.clone(),
@@ -327,7 +327,7 @@ fn row_spans(
     wrap::fit(&spans, room, cut)
 }
 
-impl Page for Brief {
+impl Page for BriefView {
     fn needs(&self) -> Needs {
         Needs {
             brief: true,
@@ -364,31 +364,31 @@ impl Page for Brief {
             return answer;
         }
         match (action, self.list.chosen().copied()) {
-            (Action::Expand | Action::ToggleFold, Some(Key::More(section))) => {
+            (Action::Expand | Action::ToggleFold, Some(BriefKey::More(section))) => {
                 self.opened.insert(section);
-                self.make_anew(scene);
+                self.rebuild(scene);
                 self.list
-                    .choose_key(&Key::Row(section, self.most_rows() - 1));
+                    .choose_key(&BriefKey::Row(section, self.most_rows() - 1));
             }
-            (Action::Expand | Action::ToggleFold, Some(Key::MoreAnswer)) => {
+            (Action::Expand | Action::ToggleFold, Some(BriefKey::MoreAnswer)) => {
                 self.is_answer_opened = true;
                 let number = self.answer_shown(self.most_rows());
-                self.make_anew(scene);
-                self.list.choose_key(&Key::Answer(number));
+                self.rebuild(scene);
+                self.list.choose_key(&BriefKey::Answer(number));
             }
             (Action::LevelUp, chosen) => {
                 self.opened.extend(Section::ALL);
                 self.is_answer_opened = true;
-                self.make_anew(scene);
-                if let Some(Key::More(section)) = chosen {
+                self.rebuild(scene);
+                if let Some(BriefKey::More(section)) = chosen {
                     self.list
-                        .choose_key(&Key::Row(section, self.most_rows() - 1));
+                        .choose_key(&BriefKey::Row(section, self.most_rows() - 1));
                 }
             }
             (Action::LevelDown, _) => {
                 self.opened.clear();
                 self.is_answer_opened = false;
-                self.make_anew(scene);
+                self.rebuild(scene);
             }
             _ => return Answer::Pass,
         }
@@ -396,13 +396,13 @@ impl Page for Brief {
     }
 
     /// The page starts at its top, wherever the reader is in the session.
-    fn look_at(&mut self, _scene: &PageScene<'_>, _focus: Focus) {}
+    fn choose_focus(&mut self, _scene: &PageScene<'_>, _focus: Focus) {}
 
     fn choose(&mut self, number: usize) {
         self.list.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         let opened = std::mem::take(&mut self.opened);
         *self = Self {
             opened,
@@ -428,7 +428,7 @@ impl Page for Brief {
         let answer = self.answer.as_ref().map(|(at, _)| at.entry);
         answer
             .into_iter()
-            .chain(scene.indexes.brief.away.iter().copied())
+            .chain(scene.indexes.brief.incomplete.iter().copied())
             .collect()
     }
 }

@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet};
 use crate::analysis::brief::Fault;
-use crate::analysis::lint::{Alike, Finding, Severity, alike};
+use crate::analysis::lint::{Alike, Finding, Severity, group_findings};
 use crate::app::checks::{self, Check, StatusSign};
 use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::viewport::Focus;
@@ -23,7 +23,7 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 use crate::session::indexes::Needs;
 
 /// Lines for the consequence of the chosen finding.
@@ -56,15 +56,15 @@ const SECTIONS: Hint = (
 
 /// The view of checks.
 #[derive(Debug)]
-pub(crate) struct Checks {
+pub(crate) struct ChecksView {
     rows: List<CheckRow>,
     /// Kinds whose findings are listed one by one.
     opened: BTreeSet<Kind>,
     /// The states of checks and failures that the rows were built from.
-    made: Option<(u64, u64)>,
+    built_from: Option<(u64, u64)>,
 }
 
-impl Default for Checks {
+impl Default for ChecksView {
     fn default() -> Self {
         let can_choose = |row: &CheckRow| {
             !matches!(row, CheckRow::Heading(..) | CheckRow::Good(_)) && *row != PAIRED
@@ -72,7 +72,7 @@ impl Default for Checks {
         Self {
             rows: List::with_headings(can_choose),
             opened: BTreeSet::new(),
-            made: None,
+            built_from: None,
         }
     }
 }
@@ -87,7 +87,7 @@ type Kind = (&'static str, Severity);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CheckRow {
     /// A heading with the number of rows below it.
-    Heading(Head, u64),
+    Heading(SectionSubject, u64),
     /// A message that nothing is wrong.
     Good(&'static str),
     /// A call that failed, was refused or was stopped.
@@ -107,7 +107,7 @@ enum CheckRow {
 
 /// The subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Head {
+enum SectionSubject {
     Failed,
     /// Failures behind a call that succeeded.
     Hidden,
@@ -120,19 +120,19 @@ enum Head {
 }
 
 /// A section of failures, and which faults it includes.
-type OfFaults = (Head, fn(Fault) -> bool);
+type OfFaults = (SectionSubject, fn(Fault) -> bool);
 const FAULTS: [OfFaults; 3] = [
-    (Head::Failed, |fault| fault == Fault::Failed),
-    (Head::Hidden, |fault| fault == Fault::Hidden),
-    (Head::Refused, |fault| {
+    (SectionSubject::Failed, |fault| fault == Fault::Failed),
+    (SectionSubject::Hidden, |fault| fault == Fault::Hidden),
+    (SectionSubject::Refused, |fault| {
         matches!(fault, Fault::Refused | Fault::Stopped)
     }),
 ];
 
-impl Checks {
+impl ChecksView {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let made = (scene.checks.generation(), scene.indexes.brief.generation);
-        if self.made.replace(made) != Some(made) {
+        if self.built_from.replace(made) != Some(made) {
             self.rows.set(rows(scene, &self.opened), scene.follows);
         }
     }
@@ -181,7 +181,7 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
         match severity {
             Some(severity) => rows.extend(of_lint(scene, opened, severity)),
             None if others().next().is_some() => {
-                rows.push(CheckRow::Heading(Head::Others, 0));
+                rows.push(CheckRow::Heading(SectionSubject::Others, 0));
                 rows.extend(others());
             }
             None => {}
@@ -199,10 +199,10 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
             .filter(|finding| finding.severity == severity)
     };
     let mut rows: Vec<CheckRow> = Alike::of(of_it())
-        .map(|all| CheckRow::Heading(Head::Lint(severity), all.count()))
+        .map(|all| CheckRow::Heading(SectionSubject::Lint(severity), all.count()))
         .into_iter()
         .collect();
-    for kind in alike(of_it()) {
+    for kind in group_findings(of_it()) {
         if kind.count() == 1 {
             rows.push(CheckRow::of(kind.first, false));
             continue;
@@ -212,7 +212,7 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
         if opened.contains(&key) {
             rows.extend(
                 of_it()
-                    .filter(|finding| kind.holds(finding))
+                    .filter(|finding| kind.matches(finding))
                     .map(|finding| CheckRow::of(finding, true)),
             );
         }
@@ -245,7 +245,7 @@ impl CheckRow {
     }
 }
 
-impl Page for Checks {
+impl Page for ChecksView {
     fn needs(&self) -> Needs {
         Needs {
             brief: true,
@@ -286,7 +286,7 @@ impl Page for Checks {
         let kind = match row {
             CheckRow::Kind(kind) => Some(*kind),
             CheckRow::Found { .. } => {
-                found(scene, row).map(|finding| (finding.rule.id, finding.severity))
+                finding(scene, row).map(|finding| (finding.rule.id, finding.severity))
             }
             _ => None,
         };
@@ -307,7 +307,7 @@ impl Page for Checks {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         if self.rows.choose_key(&CheckRow::Failure(focus)) {
             return;
         }
@@ -325,7 +325,7 @@ impl Page for Checks {
         self.rows.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self {
             opened: std::mem::take(&mut self.opened),
             ..Self::default()
@@ -354,7 +354,7 @@ impl Page for Checks {
 
     /// Entries of visible outputs of which only the stub is in memory.
     fn bodies(&self, scene: &PageScene<'_>) -> Vec<EntryId> {
-        let away = &scene.indexes.brief.away;
+        let away = &scene.indexes.brief.incomplete;
         self.rows
             .window()
             .filter_map(|(_, row, _)| match row {
@@ -368,7 +368,7 @@ impl Page for Checks {
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         match self.rows.chosen()? {
             CheckRow::Failure(focus) | CheckRow::Found { focus, .. } => Some(*focus),
-            CheckRow::Kind(kind) => alike_of(scene, *kind).map(|kind| Focus {
+            CheckRow::Kind(kind) => group_of(scene, *kind).map(|kind| Focus {
                 entry: kind.first.entry,
                 block: kind.first.block,
             }),
@@ -379,7 +379,7 @@ impl Page for Checks {
 }
 
 /// The finding of a row.
-fn found<'a>(scene: &PageScene<'a>, row: &CheckRow) -> Option<&'a Finding> {
+fn finding<'a>(scene: &PageScene<'a>, row: &CheckRow) -> Option<&'a Finding> {
     let CheckRow::Found {
         focus, is_below, ..
     } = row
@@ -394,7 +394,7 @@ fn found<'a>(scene: &PageScene<'a>, row: &CheckRow) -> Option<&'a Finding> {
 }
 
 /// All findings of a kind.
-fn alike_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'a>> {
+fn group_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'a>> {
     Alike::of(
         scene
             .findings
@@ -408,7 +408,7 @@ fn check<'a>(scene: &PageScene<'a>, kind: checks::CheckKind) -> Option<&'a Check
     scene.checks.list().iter().find(|check| check.kind == kind)
 }
 
-impl Checks {
+impl ChecksView {
     /// Moves the cursor to the first row of another section.
     fn seek_section(&mut self, way: Way, times: usize) -> Answer {
         let rows = self.rows.keys();
@@ -431,7 +431,7 @@ impl Checks {
                 self.rows.choose(at);
                 Answer::Done
             }
-            None => Answer::Say("no other section there".to_owned()),
+            None => Answer::Message("no other section there".to_owned()),
         }
     }
 
@@ -447,11 +447,11 @@ impl Checks {
                     .map(|failure| failures::foot(scene, failure))
                     .unwrap_or_default();
             }
-            CheckRow::Kind(kind) => match alike_of(scene, *kind) {
+            CheckRow::Kind(kind) => match group_of(scene, *kind) {
                 Some(kind) => (format!("The first of {}: ", kind.count()), kind.first),
                 None => return Vec::new(),
             },
-            _ => match found(scene, row) {
+            _ => match finding(scene, row) {
                 Some(finding) => (String::new(), finding),
                 None => return Vec::new(),
             },
@@ -460,7 +460,7 @@ impl Checks {
             Span::styled(format!("{before}{}: ", finding.message), scene.theme.text),
             Span::styled(finding.consequence(), scene.theme.dim),
         ];
-        let mut lines = wrap::wrap(&words, &Frame::of(scene.columns()));
+        let mut lines = wrap::wrap(&words, &LineFrame::of(scene.columns()));
         lines.truncate(FOOT);
         lines
     }
@@ -485,15 +485,15 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     ]
 }
 
-fn heading(head: Head, found: u64, theme: &Theme) -> Line<'static> {
+fn heading(head: SectionSubject, found: u64, theme: &Theme) -> Line<'static> {
     let what = match head {
-        Head::Failed => "FAILURES",
-        Head::Hidden => "FAILURES BEHIND A CALL THAT ENDED WELL",
-        Head::Refused => "REFUSED OR STOPPED",
-        Head::Lint(Severity::Error) => "ERRORS",
-        Head::Lint(Severity::Warning) => "WARNINGS",
-        Head::Lint(Severity::Note) => "NOTES",
-        Head::Others => return Line::styled("CALLS AND RECORDS", theme.heading),
+        SectionSubject::Failed => "FAILURES",
+        SectionSubject::Hidden => "FAILURES BEHIND A CALL THAT ENDED WELL",
+        SectionSubject::Refused => "REFUSED OR STOPPED",
+        SectionSubject::Lint(Severity::Error) => "ERRORS",
+        SectionSubject::Lint(Severity::Warning) => "WARNINGS",
+        SectionSubject::Lint(Severity::Note) => "NOTES",
+        SectionSubject::Others => return Line::styled("CALLS AND RECORDS", theme.heading),
     };
     Line::from(vec![
         Span::styled(what, theme.heading),
@@ -564,7 +564,7 @@ impl<'a> Listing for CheckList<'a> {
         };
         match row {
             CheckRow::Kind(kind) => {
-                let kind = alike_of(scene, *kind)?;
+                let kind = group_of(scene, *kind)?;
                 Some(CheckCells {
                     number: Some(kind.count()),
                     needs_name: true,
@@ -574,9 +574,9 @@ impl<'a> Listing for CheckList<'a> {
             CheckRow::Found { is_below: true, .. } => Some(CheckCells {
                 sign: ("", scene.theme.dim),
                 name: "",
-                ..of_finding(found(scene, row)?)
+                ..of_finding(finding(scene, row)?)
             }),
-            CheckRow::Found { .. } => Some(of_finding(found(scene, row)?)),
+            CheckRow::Found { .. } => Some(of_finding(finding(scene, row)?)),
             CheckRow::Check(kind) => {
                 let check = check(scene, *kind)?;
                 let at = check.target(scene.transcript);

@@ -8,7 +8,7 @@ use ratatui::text::Span;
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet};
-use crate::analysis::context::window::Sums;
+use crate::analysis::context::window::RequestSums;
 use crate::analysis::phrases;
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
@@ -34,7 +34,7 @@ pub(crate) struct Context {
     rows: List<row::RequestKey>,
     lane: Option<Name>,
     /// The state and lane that the rows were built from.
-    made: Option<(u64, Option<Name>)>,
+    built_from: Option<(u64, Option<Name>)>,
     foot: foot::Foot,
 }
 
@@ -48,14 +48,14 @@ impl Context {
             self.lane = first;
         }
         let wanted = (windows.generation, self.lane.clone());
-        if self.made.as_ref() == Some(&wanted) {
+        if self.built_from.as_ref() == Some(&wanted) {
             return;
         }
         let is_other = self
-            .made
+            .built_from
             .as_ref()
             .is_none_or(|(_, lane)| *lane != self.lane);
-        self.made = Some(wanted);
+        self.built_from = Some(wanted);
         let keys = windows
             .rows(self.lane.as_ref())
             .iter()
@@ -82,7 +82,7 @@ impl Context {
     }
 
     /// Moves to an adjacent lane.
-    fn shift(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
+    fn change_lane(&mut self, scene: &PageScene<'_>, way: Way) -> Answer {
         let lanes: Vec<Option<Name>> = scene
             .indexes
             .windows
@@ -90,7 +90,7 @@ impl Context {
             .map(Option::<&Name>::cloned)
             .collect();
         if lanes.len() < 2 {
-            return Answer::Say("no sub-agent records its requests".to_owned());
+            return Answer::Message("no sub-agent records its requests".to_owned());
         }
         let here = lanes
             .iter()
@@ -101,7 +101,7 @@ impl Context {
             Way::Previous => here + lanes.len() - 1,
         };
         self.lane = lanes.into_iter().cycle().nth(there).unwrap_or_default();
-        self.made = None;
+        self.built_from = None;
         self.refresh(scene);
         Answer::Done
     }
@@ -165,13 +165,15 @@ impl Page for Context {
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
         match action {
-            Action::Shift(way) => self.shift(scene, way),
-            Action::Reverse => Answer::Say("requests stand in the order of the file".to_owned()),
+            Action::Shift(way) => self.change_lane(scene, way),
+            Action::Reverse => {
+                Answer::Message("requests stand in the order of the file".to_owned())
+            }
             action => self.rows.act(action, times).unwrap_or(Answer::Pass),
         }
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let (transcript, windows) = (scene.transcript, &scene.indexes.windows);
         // A lane without requests of its own is represented by the main lane of its session.
         let lanes = [
@@ -186,7 +188,7 @@ impl Page for Context {
         };
         if lane != self.lane.as_ref() {
             self.lane = lane.cloned();
-            self.made = None;
+            self.built_from = None;
             self.refresh(scene);
         }
         let own = transcript.place_of(focus.entry);
@@ -202,7 +204,7 @@ impl Page for Context {
         self.rows.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self::default();
     }
 
@@ -223,7 +225,7 @@ impl Page for Context {
 }
 
 impl Context {
-    fn title(&self, scene: &PageScene<'_>, sums: &Sums) -> Vec<Span<'static>> {
+    fn title(&self, scene: &PageScene<'_>, sums: &RequestSums) -> Vec<Span<'static>> {
         let theme = scene.theme;
         let lane = match &self.lane {
             Some(name) => {

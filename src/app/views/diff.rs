@@ -15,9 +15,9 @@ use crate::analysis::run_diff::{RunDiff, RunSums, StepFacts, StepPair, Stretch};
 use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::compared::{Compared, Comparison, ComparisonState, place_of};
 use crate::app::text::viewport::Focus;
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 use crate::session::indexes::Needs;
 
 /// Width of a page, in columns, from which both runs stand side by side.
@@ -142,7 +142,7 @@ impl Diff {
     /// Goes to a step, or opens the other session at it.
     fn lead_to(scene: &PageScene<'_>, (side, step): (usize, Option<&StepFacts>)) -> Answer {
         let Some(step) = step else {
-            return Answer::Say("the other run has nothing there".to_owned());
+            return Answer::Message("the other run has nothing there".to_owned());
         };
         match other_of(scene).filter(|_| side == 1) {
             Some(place) => {
@@ -151,7 +151,7 @@ impl Diff {
             }
             None => match place_of(scene.transcript, step) {
                 Some(focus) => Answer::Go(focus),
-                None => Answer::Say("the session no longer has this".to_owned()),
+                None => Answer::Message("the session no longer has this".to_owned()),
             },
         }
     }
@@ -170,7 +170,7 @@ impl Diff {
                 self.list.choose_where(|key| key.at() >= at);
                 Answer::Done
             }
-            None => Answer::Say("no further difference".to_owned()),
+            None => Answer::Message("no further difference".to_owned()),
         }
     }
 
@@ -244,7 +244,7 @@ impl Diff {
         let Some(pair) = self.pair(*at) else {
             return Vec::new();
         };
-        let frame = Frame::hanging(scene.columns(), 3);
+        let frame = LineFrame::hanging(scene.columns(), 3);
         let side = |(side, name): (usize, &str)| {
             let Some(step) = side_of(pair, side) else {
                 return Vec::new();
@@ -267,7 +267,7 @@ fn side_of(pair: &StepPair, side: usize) -> Option<&StepFacts> {
 }
 
 /// The session of the other run, if it is not the shown one.
-fn other_of<'a>(scene: &PageScene<'a>) -> Option<&'a Place> {
+fn other_of<'a>(scene: &PageScene<'a>) -> Option<&'a SessionPlace> {
     scene.compared?.done()?.other.as_ref()
 }
 
@@ -342,7 +342,7 @@ impl Page for Diff {
             }
             ComparisonState::Failed(why) => {
                 let mut sheet = Sheet::empty(title, "", scene);
-                let lines = wrap::wrap(&[Span::raw(why.clone())], &Frame::of(scene.columns()));
+                let lines = wrap::wrap(&[Span::raw(why.clone())], &LineFrame::of(scene.columns()));
                 sheet.heads = lines;
                 return sheet;
             }
@@ -354,7 +354,7 @@ impl Page for Diff {
         let sentence = [Span::raw(
             diff.sentence.clone().unwrap_or_else(|| same.to_owned()),
         )];
-        let mut heads = wrap::wrap(&sentence, &Frame::of(scene.columns()));
+        let mut heads = wrap::wrap(&sentence, &LineFrame::of(scene.columns()));
         heads.truncate(SENTENCE);
         if scene.height >= TALL {
             heads.extend(sums(comparison, diff, scene));
@@ -411,7 +411,7 @@ impl Page for Diff {
         }
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let Some(entry) = scene.transcript.get(focus.entry).filter(|_| !self.is_new) else {
             return;
         };
@@ -432,7 +432,7 @@ impl Page for Diff {
         self.list.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self::default();
     }
 

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet};
-use crate::analysis::files::File;
+use crate::analysis::files::FileUses;
 use crate::app::input::action::{Action, Way};
 use crate::app::text::viewport::Focus;
 use crate::listing::files::{FileList, MOST_CHANGED, keys};
@@ -19,7 +19,7 @@ use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 use crate::session::indexes::Needs;
 
 const HINTS: &[Hint] = &[
@@ -36,34 +36,34 @@ const FOOT: usize = 3;
 
 /// The view of files.
 #[derive(Debug)]
-pub(crate) struct Files {
+pub(crate) struct FilesView {
     list: List<Text>,
     /// The path and history of the opened file; `None` shows the list.
     inside: Option<(Text, History)>,
     /// The lines of the opened file, if they are shown instead of its history.
     lines: Option<FileLines>,
     /// The state and order that the list was built from.
-    made: Option<(u64, u64, Option<Sort>)>,
+    built_from: Option<(u64, u64, Option<Sort>)>,
 }
 
-impl Default for Files {
+impl Default for FilesView {
     fn default() -> Self {
         Self {
             list: List::default().sorted(MOST_CHANGED),
             inside: None,
             lines: None,
-            made: None,
+            built_from: None,
         }
     }
 }
 
-impl Files {
+impl FilesView {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let files = &scene.indexes.files;
         let carried = scene.indexes.carried.generation;
         let made = Some((files.generation, carried, self.list.sort()));
-        if self.made != made {
-            self.made = made;
+        if self.built_from != made {
+            self.built_from = made;
             self.list.fill(&file_list(scene), keys(files), false);
         }
         if let Some((path, history)) = &mut self.inside {
@@ -84,7 +84,7 @@ impl Files {
         };
         let mut history = History::default();
         history.refresh(file, scene.indexes.files.generation, scene.follows);
-        history.look_at(scene.focus.filter(|focus| is_use(file, *focus)));
+        history.choose_focus(scene.focus.filter(|focus| is_use(file, *focus)));
         self.inside = Some((path, history));
         Answer::Done
     }
@@ -137,14 +137,14 @@ impl Files {
         let mut lines = vec![Line::raw(path)];
         lines.extend(wrap::wrap(
             &[Span::styled(words, scene.theme.warn)],
-            &Frame::of(scene.columns()),
+            &LineFrame::of(scene.columns()),
         ));
         lines.truncate(FOOT);
         lines
     }
 }
 
-fn is_use(file: &File, focus: Focus) -> bool {
+fn is_use(file: &FileUses, focus: Focus) -> bool {
     file.uses.iter().any(|one| one.place == focus)
 }
 
@@ -153,7 +153,7 @@ fn file_list<'a>(scene: &PageScene<'a>) -> FileList<'a> {
     FileList::of(scene.transcript, &indexes.files, &indexes.carried)
 }
 
-impl Page for Files {
+impl Page for FilesView {
     fn needs(&self) -> Needs {
         Needs {
             files: true,
@@ -193,13 +193,13 @@ impl Page for Files {
         match action {
             Action::Expand => self.open(scene),
             Action::Collapse => {
-                Answer::Say("this is the list of all files; q leads back".to_owned())
+                Answer::Message("this is the list of all files; q leads back".to_owned())
             }
             action => self.list.act(action, times).unwrap_or(Answer::Pass),
         }
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let files = &scene.indexes.files;
         let Some(path) = files.of_call(focus) else {
             return;
@@ -208,7 +208,7 @@ impl Page for Files {
             Some((inside, history))
                 if files.file(inside).is_some_and(|file| is_use(file, focus)) =>
             {
-                history.look_at(Some(focus));
+                history.choose_focus(Some(focus));
             }
             _ => {
                 (self.inside, self.lines) = (None, None);
@@ -225,7 +225,7 @@ impl Page for Files {
         }
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self {
             list: self.list.emptied(),
             ..Self::default()

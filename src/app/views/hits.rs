@@ -11,7 +11,7 @@ use crate::analysis::search::texts;
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::listing::sort::Value;
-use crate::listing::table::{Cell, Column, Listing, Look, cell};
+use crate::listing::table::{Cell, CellLook, Column, Listing, cell};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::figures::count;
 use crate::model::text::without_sgr;
@@ -19,7 +19,7 @@ use crate::model::transcript::Transcript;
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 use crate::session::search::Search;
-use crate::session::search::progress::Hit;
+use crate::session::search::progress::BlockHits;
 
 const HINTS: &[Hint] = &[(&[Action::Search], "search anew")];
 
@@ -28,7 +28,7 @@ const HINTS: &[Hint] = &[(&[Action::Search], "search anew")];
 pub(crate) struct Hits {
     list: List<HitKey>,
     /// The number of the search, and the revision of its hits.
-    made: Option<(u32, u32)>,
+    built_from: Option<(u32, u32)>,
 }
 
 impl Hits {
@@ -36,11 +36,11 @@ impl Hits {
         let made = scene
             .search
             .map(|search| (search.generation, search.changes));
-        if self.made == made {
+        if self.built_from == made {
             return;
         }
-        let is_other_search = self.made.map(|made| made.0) != made.map(|made| made.0);
-        self.made = made;
+        let is_other_search = self.built_from.map(|made| made.0) != made.map(|made| made.0);
+        self.built_from = made;
         let hits = scene
             .search
             .map(|search| search.hits.iter().copied().map(HitKey).collect());
@@ -80,7 +80,7 @@ fn nothing(search: Option<&Search>) -> &'static str {
 
 /// The key of a hit, compared by block, because the number of matches in it may change.
 #[derive(Clone, Copy, Debug)]
-struct HitKey(Hit);
+struct HitKey(BlockHits);
 
 impl PartialEq for HitKey {
     fn eq(&self, other: &Self) -> bool {
@@ -95,7 +95,7 @@ struct HitList<'a>(&'a PageScene<'a>, &'a Search);
 /// A hit with its block.
 struct HitRow<'a> {
     transcript: &'a Transcript,
-    hit: Hit,
+    hit: BlockHits,
     entry: &'a Entry,
     block: &'a Block,
     search: &'a Search,
@@ -115,11 +115,11 @@ impl<'a> Listing for HitList<'a> {
             HitColumn::figures("line", 6, 2)
                 .value(|row| Value::int(Some(row.entry.origin.line)))
                 .dim(),
-            HitColumn::words("who", 8, 4).cell(who),
+            HitColumn::words("who", 8, 4).cell(speaker),
             HitColumn::figures("hits", 4, 1)
                 .value(|row| Value::int(Some(row.hit.lines).filter(|lines| *lines > 1)))
                 .dim(),
-            HitColumn::rest("the first line with one", 20).cell(found),
+            HitColumn::rest("the first line with one", 20).cell(matching_line),
         ]
     }
 
@@ -138,7 +138,7 @@ impl<'a> Listing for HitList<'a> {
 }
 
 /// The speaker of a hit, or the kind of its call.
-fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
+fn speaker(row: &HitRow<'_>, look: &CellLook<'_>) -> Cell {
     let theme = look.theme;
     match &row.block.kind {
         BlockKind::Call(call) => cell(call.word(), theme.tool),
@@ -156,7 +156,7 @@ fn who(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
 }
 
 /// The matching line, cut so that the match is visible.
-fn found(row: &HitRow<'_>, look: &Look<'_>) -> Cell {
+fn matching_line(row: &HitRow<'_>, look: &CellLook<'_>) -> Cell {
     let theme = look.theme;
     let texts = texts::of_entry_in(row.transcript, row.entry);
     let texts = texts.iter().find(|text| text.block == row.hit.focus.block);
@@ -203,7 +203,7 @@ impl Page for Hits {
         self.list.act(action, times).unwrap_or(Answer::Pass)
     }
 
-    fn look_at(&mut self, _scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, _scene: &PageScene<'_>, focus: Focus) {
         self.list.choose_where(|HitKey(hit)| hit.focus == focus);
     }
 
@@ -211,7 +211,7 @@ impl Page for Hits {
         self.list.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self::default();
     }
 

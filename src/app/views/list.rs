@@ -147,7 +147,7 @@ impl<K: Clone + PartialEq> List<K> {
             self.window().map(|(_, key, _)| listing.row(key)).collect();
         let total = listing.total();
         let shown = in_sight.iter().flatten().chain(&total);
-        let table = Table::around(listing, shown, width, theme);
+        let table = Table::for_rows(listing, shown, width, theme);
         let rows = self.window().zip(&in_sight);
         let rows = rows.map(|((number, key, is_chosen), row)| SheetRow {
             line: match row {
@@ -212,10 +212,10 @@ impl<K: Clone + PartialEq> List<K> {
         let chosen = self.chosen().cloned();
         self.keys = keys;
         if self.stays_on_top {
-            return self.settle(0);
+            return self.set_cursor(0);
         }
         if follows && was_last {
-            return self.settle(usize::MAX);
+            return self.set_cursor(usize::MAX);
         }
         let is_it = |key: &K| chosen.as_ref() == Some(key);
         let here = self.keys.get(self.chosen).is_some_and(is_it);
@@ -224,7 +224,7 @@ impl<K: Clone + PartialEq> List<K> {
         } else {
             self.keys.iter().position(is_it)
         };
-        self.settle(found.unwrap_or(self.chosen));
+        self.set_cursor(found.unwrap_or(self.chosen));
     }
 
     /// The index of the chosen row.
@@ -235,7 +235,7 @@ impl<K: Clone + PartialEq> List<K> {
     /// Chooses a row by its index, or the nearest that can be chosen.
     pub(crate) fn choose(&mut self, number: usize) {
         self.stays_on_top = false;
-        self.settle(number);
+        self.set_cursor(number);
     }
 
     /// Chooses the row with a key. Returns whether there is one.
@@ -272,7 +272,7 @@ impl<K: Clone + PartialEq> List<K> {
         } else {
             self.at_or_after(wanted)
         };
-        self.settle(ahead.unwrap_or(wanted));
+        self.set_cursor(ahead.unwrap_or(wanted));
     }
 
     /// Scrolls without moving the cursor, unless it would leave the window.
@@ -295,7 +295,7 @@ impl<K: Clone + PartialEq> List<K> {
     /// Sets the height of the window in rows.
     pub(crate) fn fit(&mut self, height: usize) {
         self.height = height.max(1);
-        self.settle(self.chosen);
+        self.set_cursor(self.chosen);
     }
 
     /// The rows of the window: index, key, and whether it is the chosen one.
@@ -310,7 +310,7 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Numbers of rows above and below the window.
-    pub(crate) fn beyond(&self) -> (usize, usize) {
+    pub(crate) fn hidden_counts(&self) -> (usize, usize) {
         (
             self.top,
             self.keys.len().saturating_sub(self.top + self.height),
@@ -337,7 +337,7 @@ impl<K: Clone + PartialEq> List<K> {
     }
 
     /// Chooses the row at or after an index, and keeps it in the window with the heading above it.
-    fn settle(&mut self, at: usize) {
+    fn set_cursor(&mut self, at: usize) {
         let at = at.min(self.keys.len().saturating_sub(1));
         self.chosen = self
             .at_or_after(at)

@@ -19,7 +19,7 @@ use crate::listing::table::{Listing, Table};
 use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 use crate::session::indexes::Needs;
 
 pub mod chart;
@@ -27,8 +27,8 @@ mod foot;
 mod rows;
 mod summary;
 
-use rows::{SumList, Sums};
-use summary::{About, Fact, FactList};
+use rows::{StatementSums, SumList};
+use summary::{ChargeFilter, Fact, FactList};
 
 /// The initial order: by time.
 const BY_TIME: Sort = Sort {
@@ -42,12 +42,12 @@ const LEGEND: usize = 8;
 
 /// The view of cost.
 #[derive(Debug)]
-pub(crate) struct Money {
+pub(crate) struct MoneyView {
     /// The grouping: from 1, the summary, to 5, single requests.
     level: u8,
     is_level_chosen: bool,
-    rows: List<Item>,
-    sums: Sums,
+    rows: List<StatementKey>,
+    sums: StatementSums,
     facts: Vec<Fact>,
     made_for: Option<(u64, Option<Sort>)>,
     /// The chart and foot of the chosen row.
@@ -57,7 +57,7 @@ pub(crate) struct Money {
 /// Chart and foot of the chosen row. They are cached, because they take a pass over all charges.
 #[derive(Debug)]
 struct ChosenDetail {
-    item: Option<Item>,
+    item: Option<StatementKey>,
     size: (usize, usize),
     chart: Vec<Line<'static>>,
     foot: Vec<Line<'static>>,
@@ -65,7 +65,7 @@ struct ChosenDetail {
 
 /// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Item {
+enum StatementKey {
     Sum(Group),
     /// A line of the summary, by its index and label.
     Fact(usize, String),
@@ -73,13 +73,13 @@ enum Item {
     Heading(usize),
 }
 
-impl Default for Money {
+impl Default for MoneyView {
     fn default() -> Self {
         Self {
             level: 4,
             is_level_chosen: false,
             rows: List::with_headings(is_no_heading).sorted(BY_TIME),
-            sums: Sums::default(),
+            sums: StatementSums::default(),
             facts: Vec::new(),
             made_for: None,
             detail: None,
@@ -99,7 +99,7 @@ const HINTS: &[Hint] = &[
 /// The names of the levels.
 const LEVELS: [&str; 5] = ["session", "models", "lanes", "turns", "requests"];
 
-impl Money {
+impl MoneyView {
     fn grouping(&self) -> Grouping {
         match self.level {
             2 => Grouping::Models,
@@ -119,14 +119,14 @@ impl Money {
         if is_first && scene.transcript.turns().len() <= FEW_TURNS {
             self.level = 5;
         }
-        self.sum_up(scene);
+        self.compute_rows(scene);
     }
 
     /// Computes the rows of the level, in the chosen order.
-    fn sum_up(&mut self, scene: &PageScene<'_>) {
+    fn compute_rows(&mut self, scene: &PageScene<'_>) {
         self.detail = None;
         let indexes = scene.indexes;
-        self.sums = Sums::of(indexes.spending.rows(self.grouping()));
+        self.sums = StatementSums::of(indexes.spending.rows(self.grouping()));
         if self.level == 4 {
             let turn_of = |place: Place| {
                 let turn = indexes.account.turn_of(scene.transcript, place.entry)?;
@@ -138,16 +138,16 @@ impl Money {
             self.facts = summary::facts(&self.sums.rows, scene);
             let item = |(at, fact): (usize, &Fact)| {
                 if fact.is_heading {
-                    Item::Heading(at)
+                    StatementKey::Heading(at)
                 } else {
-                    Item::Fact(at, fact.label.clone())
+                    StatementKey::Fact(at, fact.label.clone())
                 }
             };
             let items = self.facts.iter().enumerate().map(item).collect();
             return self.rows.set(items, false);
         }
         let groups = self.sums.rows.iter().map(|row| row.group.clone());
-        let items = groups.map(Item::Sum).collect();
+        let items = groups.map(StatementKey::Sum).collect();
         let is_first = self.rows.keys().is_empty();
         self.rows
             .fill(&SumList(&self.sums, scene), items, scene.follows);
@@ -157,7 +157,8 @@ impl Money {
             && scene.follows
             && let Some(dearest) = self.sums.rows.iter().max_by_key(picos)
         {
-            self.rows.choose_key(&Item::Sum(dearest.group.clone()));
+            self.rows
+                .choose_key(&StatementKey::Sum(dearest.group.clone()));
         }
     }
 
@@ -168,9 +169,9 @@ impl Money {
         }
         (self.level, self.is_level_chosen) = (level, true);
         self.rows = self.rows.emptied();
-        self.sum_up(scene);
+        self.compute_rows(scene);
         if let Some(focus) = scene.focus {
-            self.look_at(scene, focus);
+            self.choose_focus(scene, focus);
         }
     }
 
@@ -178,8 +179,8 @@ impl Money {
     fn charges<'s>(&self, scene: &PageScene<'s>) -> Vec<&'s Charge> {
         let statement = &scene.indexes.spending;
         match self.rows.chosen() {
-            Some(Item::Sum(group)) => statement.charges_of(Some(group), self.grouping()),
-            Some(Item::Fact(at, _)) => {
+            Some(StatementKey::Sum(group)) => statement.charges_of(Some(group), self.grouping()),
+            Some(StatementKey::Fact(at, _)) => {
                 let about = self
                     .facts
                     .get(*at)
@@ -187,7 +188,7 @@ impl Money {
                     .unwrap_or_default();
                 summary::charges(statement, about)
             }
-            Some(Item::Heading(_)) | None => Vec::new(),
+            Some(StatementKey::Heading(_)) | None => Vec::new(),
         }
     }
 
@@ -201,7 +202,7 @@ impl Money {
         {
             return;
         }
-        let mut foot = self.note(scene);
+        let mut foot = self.fact_note(scene);
         foot.extend(foot::lines(
             &self.charges(scene),
             scene.columns(),
@@ -217,8 +218,8 @@ impl Money {
     }
 
     /// The note of a summary line, if its row has no room for it.
-    fn note(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
-        let Some(Item::Fact(at, _)) = self.rows.chosen() else {
+    fn fact_note(&self, scene: &PageScene<'_>) -> Vec<Line<'static>> {
+        let Some(StatementKey::Fact(at, _)) = self.rows.chosen() else {
             return Vec::new();
         };
         let note = self
@@ -234,7 +235,7 @@ impl Money {
         }
         wrap::wrap(
             &[Span::styled(note, scene.theme.text)],
-            &Frame::hanging(scene.columns(), 2),
+            &LineFrame::hanging(scene.columns(), 2),
         )
     }
 
@@ -246,10 +247,10 @@ impl Money {
             .enumerate()
             .map(|(number, charge)| {
                 let is_chosen = match self.rows.chosen() {
-                    Some(Item::Sum(group)) => {
+                    Some(StatementKey::Sum(group)) => {
                         statement.group_of(number, self.grouping()).as_ref() == Some(group)
                     }
-                    Some(Item::Fact(..) | Item::Heading(_)) | None => false,
+                    Some(StatementKey::Fact(..) | StatementKey::Heading(_)) | None => false,
                 };
                 (charge.amount.money.picos(), is_chosen)
             });
@@ -284,11 +285,11 @@ impl Money {
     }
 }
 
-fn is_no_heading(item: &Item) -> bool {
-    !matches!(item, Item::Heading(_))
+fn is_no_heading(item: &StatementKey) -> bool {
+    !matches!(item, StatementKey::Heading(_))
 }
 
-impl Page for Money {
+impl Page for MoneyView {
     fn needs(&self) -> Needs {
         Needs {
             spending: true,
@@ -335,7 +336,7 @@ impl Page for Money {
             .as_ref()
             .map(|detail| detail.foot.clone())
             .unwrap_or_default();
-        cut(&mut foot_lines, foot, scene);
+        truncate(&mut foot_lines, foot, scene);
         // A constant height, so that the rows do not move.
         foot_lines.resize(foot, Line::default());
         Sheet {
@@ -355,14 +356,14 @@ impl Page for Money {
             Action::LevelDown => self.set_level(self.level.saturating_sub(steps), scene),
             Action::Level(level) => self.set_level(level, scene),
             Action::Shift(_) | Action::Reverse if self.level == 1 => {
-                return Answer::Say("the summary has its own order".to_owned());
+                return Answer::Message("the summary has its own order".to_owned());
             }
             action => return self.rows.act(action, times).unwrap_or(Answer::Pass),
         }
         Answer::Unfolded
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         if self.level == 1 || scene.follows {
             return;
         }
@@ -377,7 +378,7 @@ impl Page for Money {
             .turn_at(place)
             .and_then(|turn| transcript.turns().get(turn));
         let own = match self.grouping() {
-            Grouping::Turns if transcript.is_spoken_to(lane.as_ref()) => {
+            Grouping::Turns if transcript.is_main_lane(lane.as_ref()) => {
                 turn.map(|turn| Group::Turn(turn.prompt))
             }
             Grouping::Lanes => Some(Group::Lane(lane)),
@@ -393,7 +394,7 @@ impl Page for Money {
             .filter(|group| self.sums.get(group).is_some())
             .or_else(nearest)
         {
-            self.rows.choose_key(&Item::Sum(group));
+            self.rows.choose_key(&StatementKey::Sum(group));
         }
     }
 
@@ -401,7 +402,7 @@ impl Page for Money {
         self.rows.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self {
             level: self.level,
             rows: self.rows.emptied(),
@@ -438,17 +439,19 @@ impl Page for Money {
             start_of_turn(transcript, turn)
         };
         match self.rows.chosen()? {
-            Item::Sum(Group::Turn(prompt)) => of_turn(*prompt),
-            Item::Sum(Group::Lane(Some(name))) => start_of_lane(transcript, transcript.lane(name)?),
-            Item::Sum(group) => Some(Focus {
+            StatementKey::Sum(Group::Turn(prompt)) => of_turn(*prompt),
+            StatementKey::Sum(Group::Lane(Some(name))) => {
+                start_of_lane(transcript, transcript.lane(name)?)
+            }
+            StatementKey::Sum(group) => Some(Focus {
                 entry: self.sums.get(group)?.first?,
                 block: 0,
             }),
-            Item::Heading(_) => None,
-            Item::Fact(at, _) => {
+            StatementKey::Heading(_) => None,
+            StatementKey::Fact(at, _) => {
                 let fact = self.facts.get(*at)?;
                 match fact.about {
-                    About::Turn(prompt) => of_turn(prompt),
+                    ChargeFilter::Turn(prompt) => of_turn(prompt),
                     _ => Some(Focus {
                         entry: fact.target?,
                         block: 0,
@@ -470,7 +473,7 @@ fn room(height: usize) -> (usize, usize) {
 }
 
 /// Cuts to `most` lines, and marks the cut.
-fn cut(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) {
+fn truncate(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) {
     if lines.len() > most && most > 0 {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {

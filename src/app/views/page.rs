@@ -12,7 +12,7 @@ use crate::app::text::compared::Comparison;
 use crate::app::text::viewport::Focus;
 use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
-use crate::model::found::Place;
+use crate::model::found::SessionPlace;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
@@ -66,11 +66,11 @@ pub(crate) trait Page: Debug {
     /// Handles an action.
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer;
     /// Chooses the row of the reader's item, or the nearest one before it.
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus);
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus);
     /// Chooses a row by its [`SheetRow::number`].
     fn choose(&mut self, number: usize);
     /// Forgets the rows, but not the settings, because the transcript was replaced by another.
-    fn forget(&mut self);
+    fn reset(&mut self);
     /// Further keys of the page, for the line of hints.
     fn hints(&self) -> &'static [Hint] {
         &[]
@@ -105,11 +105,11 @@ pub enum Answer {
     /// The page shows more or less, or another order; the reader does not move.
     Unfolded,
     /// It is not possible, for this reason.
-    Say(String),
+    Message(String),
     /// It leads to this item.
     Go(Focus),
     /// It leads to another session, to the entry with this key or the call with this id.
-    Open(Place, String),
+    Open(SessionPlace, String),
 }
 
 /// The content of a page on the screen.

@@ -11,14 +11,14 @@ use axis::Axis;
 use bars::{Painter, focus_of, is_within};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use window::{Scope, View};
+use window::{TimelineWindow, WindowScope};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::account::Class;
 use crate::analysis::activity::{self, Activity};
 use crate::analysis::calls::Outcome;
-use crate::analysis::timeline::{Lane, Paths, SpanId, Timeline, TimelineRow, What};
+use crate::analysis::timeline::{CriticalPaths, Lane, RowContent, SpanId, Timeline, TimelineRow};
 use crate::app::input::action::{Action, Way};
 use crate::app::outline::row::start_of_turn;
 use crate::app::text::viewport::Focus;
@@ -66,10 +66,10 @@ const HINTS: &[Hint] = &[
 
 /// The key of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Key {
+enum TimelineKey {
     Turn(usize),
     /// The main lane's current activity, if it has no row yet.
-    Grows(Class),
+    Running(Class),
     /// A row of the main lane.
     Row(usize),
     /// A sub-agent, with all its rows in one.
@@ -80,16 +80,16 @@ enum Key {
 
 /// The view of time.
 #[derive(Debug, Default)]
-pub(crate) struct Lanes {
-    rows: List<Key>,
+pub(crate) struct TimelineView {
+    rows: List<TimelineKey>,
     /// The span of each visible row that is nearest to the cursor.
     near: Vec<(usize, SpanId)>,
     chosen: Option<SpanId>,
-    scope: Scope,
+    scope: WindowScope,
     /// Whether rows are turns.
     has_turns: bool,
     axis: Axis,
-    paths: Paths,
+    paths: CriticalPaths,
     /// Whether the windows of time and of rows must be moved to the cursor.
     is_sought: bool,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Lanes {
 /// class, start, and lane.
 type Growing = Option<(Class, Timestamp, usize)>;
 
-impl Page for Lanes {
+impl Page for TimelineView {
     fn needs(&self) -> Needs {
         Needs {
             calls: true,
@@ -131,7 +131,7 @@ impl Page for Lanes {
             self.scope = view.reveal(self.scope);
         }
         let scope = self.shown(scene);
-        self.has_turns = scope == Scope::Turns;
+        self.has_turns = scope == WindowScope::Turns;
         if self.has_turns {
             return self.arrange_turns(scene, &view);
         }
@@ -140,8 +140,8 @@ impl Page for Lanes {
         let columns = scene.columns().saturating_sub(label + 1).max(1);
         let gaps: Vec<(Timestamp, Timestamp)> = timeline.gaps(range.0, range.1).collect();
         self.axis = Axis::new(range, &gaps, columns);
-        self.paths.keep(timeline.generation);
-        self.walk(timeline, range);
+        self.paths.clear_if_stale(timeline.generation);
+        self.compute_paths(timeline, range);
         let growing = growing(scene).filter(|(_, from, _)| *from < range.1 && scene.now > range.0);
         let extra = [LOW, HIGH]
             .iter()
@@ -185,7 +185,7 @@ impl Page for Lanes {
         };
         let foot = match foot {
             0 => Vec::new(),
-            lines => captions.foot(lines, self.rows.beyond(), None),
+            lines => captions.foot(lines, self.rows.hidden_counts(), None),
         };
         Sheet {
             title: captions.title(growing),
@@ -204,27 +204,29 @@ impl Page for Lanes {
         };
         let times = times.max(1);
         let scope = self.shown(scene);
-        if scope == Scope::Turns {
+        if scope == WindowScope::Turns {
             return self.act_on_turns(scene, &view, action, times);
         }
         let has_turns = turns::has_several(scene);
         let scope = match action {
             Action::Next => return self.step(scene, times, true),
             Action::Previous => return self.step(scene, times, false),
-            Action::Top => return self.go(timeline.first()),
-            Action::Bottom => return self.go(timeline.last()),
+            Action::Top => return self.go_to_span(timeline.first()),
+            Action::Bottom => return self.go_to_span(timeline.last()),
             Action::LineDown | Action::LineUp => {
                 self.rows.act(action, times);
                 return Answer::Done;
             }
             Action::LevelUp => view.zoom(scope, true, times),
-            Action::LevelDown if has_turns && matches!(scope, Scope::Turn | Scope::Session) => {
-                Some(Scope::Turns)
+            Action::LevelDown
+                if has_turns && matches!(scope, WindowScope::Turn | WindowScope::Session) =>
+            {
+                Some(WindowScope::Turns)
             }
             Action::LevelDown => view.zoom(scope, false, times),
-            Action::Level(1) => Some(Scope::Turns),
-            Action::Level(2) => Some(Scope::Turn),
-            Action::Level(3) => Some(Scope::Session),
+            Action::Level(1) => Some(WindowScope::Turns),
+            Action::Level(2) => Some(WindowScope::Turn),
+            Action::Level(3) => Some(WindowScope::Session),
             Action::Level(4) => view.around(3),
             Action::Level(_) => view.around(1),
             Action::Shift(way) => view.pan(scope, times, way == Way::Next),
@@ -243,17 +245,17 @@ impl Page for Lanes {
                 self.scope = scope;
                 Answer::Unfolded
             }
-            None => Answer::Say(no_farther(action).to_owned()),
+            None => Answer::Message(no_farther(action).to_owned()),
         }
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         if self.has_turns {
             // A reader at the end sees the whole session.
             let account = &scene.indexes.account;
             let turn = account.turn_of(scene.transcript, focus.entry);
             if let Some(turn) = turn.filter(|_| !scene.follows) {
-                self.rows.choose_key(&Key::Turn(turn));
+                self.rows.choose_key(&TimelineKey::Turn(turn));
             }
             return;
         }
@@ -279,9 +281,9 @@ impl Page for Lanes {
         self.choose_span(near.or(self.chosen));
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         let scope = match self.scope {
-            Scope::Part { .. } => Scope::default(),
+            WindowScope::Part { .. } => WindowScope::default(),
             scope => scope,
         };
         *self = Self {
@@ -306,11 +308,11 @@ impl Page for Lanes {
     }
 }
 
-impl Lanes {
+impl TimelineView {
     /// The effective scope: turns only if there are several.
-    fn shown(&self, scene: &PageScene<'_>) -> Scope {
+    fn shown(&self, scene: &PageScene<'_>) -> WindowScope {
         match self.scope {
-            Scope::Turns if !turns::has_several(scene) => Scope::Session,
+            WindowScope::Turns if !turns::has_several(scene) => WindowScope::Session,
             scope => scope,
         }
     }
@@ -318,16 +320,17 @@ impl Lanes {
     /// The chosen turn.
     fn turn(&self) -> Option<usize> {
         match self.rows.chosen()? {
-            Key::Turn(turn) => Some(*turn),
+            TimelineKey::Turn(turn) => Some(*turn),
             _ => None,
         }
     }
 
-    fn arrange_turns(&mut self, scene: &PageScene<'_>, view: &View<'_>) -> Sheet {
+    fn arrange_turns(&mut self, scene: &PageScene<'_>, view: &TimelineWindow<'_>) -> Sheet {
         let turns = scene.transcript.turns().len();
         let was_of_turns = self.turn().is_some();
         if !was_of_turns || self.rows.keys().len() != turns {
-            self.rows.set((0..turns).map(Key::Turn).collect(), false);
+            self.rows
+                .set((0..turns).map(TimelineKey::Turn).collect(), false);
         }
         if !was_of_turns {
             let of_span = |id: SpanId| {
@@ -338,14 +341,14 @@ impl Lanes {
             self.rows
                 .choose(own.unwrap_or_else(|| turns::longest(scene)));
         }
-        let range = view.range(Scope::Turns);
-        let beside = turns::Beside::of(scene.columns());
+        let range = view.range(WindowScope::Turns);
+        let beside = turns::ColumnWidths::of(scene.columns());
         let columns = scene
             .columns()
             .saturating_sub(beside.title + beside.figures + 2);
         let gaps: Vec<(Timestamp, Timestamp)> = view.timeline.gaps(range.0, range.1).collect();
         self.axis = Axis::new(range, &gaps, columns.max(1));
-        self.paths.keep(scene.indexes.timeline.generation);
+        self.paths.clear_if_stale(scene.indexes.timeline.generation);
         let growing = growing(scene);
         let extra = [LOW, HIGH].iter().filter(|least| scene.height >= **least);
         let (height, foot) = scene.divide(1, FOOT + extra.count());
@@ -361,7 +364,9 @@ impl Lanes {
         let chosen = self.turn();
         let mut rows = Vec::new();
         for (number, key, is_chosen) in self.rows.window() {
-            let Key::Turn(turn) = key else { continue };
+            let TimelineKey::Turn(turn) = key else {
+                continue;
+            };
             // The first line is for the bar, the second for the sums, the third is blank; further
             // lines make the bar higher.
             let bars = each.saturating_sub(2).clamp(1, BAR_MOST);
@@ -385,13 +390,13 @@ impl Lanes {
         let captions = captions::Captions {
             painter: &painter,
             view,
-            scope: Scope::Turns,
+            scope: WindowScope::Turns,
             range,
             label: beside.title,
         };
         let foot = match foot {
             0 => Vec::new(),
-            lines => captions.foot(lines, self.rows.beyond(), chosen),
+            lines => captions.foot(lines, self.rows.hidden_counts(), chosen),
         };
         Sheet {
             title: captions.title(growing),
@@ -405,7 +410,7 @@ impl Lanes {
     fn act_on_turns(
         &mut self,
         scene: &PageScene<'_>,
-        view: &View<'_>,
+        view: &TimelineWindow<'_>,
         action: Action,
         times: usize,
     ) -> Answer {
@@ -413,11 +418,11 @@ impl Lanes {
             return answer;
         }
         let scope = match action {
-            Action::Level(3) => Scope::Session,
-            Action::LevelUp | Action::Level(2..) => Scope::Turn,
+            Action::Level(3) => WindowScope::Session,
+            Action::LevelUp | Action::Level(2..) => WindowScope::Turn,
             Action::Level(_) | Action::Collapse => return Answer::Unfolded,
             Action::LevelDown | Action::Shift(_) => {
-                return Answer::Say(no_farther(Action::LevelDown).to_owned());
+                return Answer::Message(no_farther(Action::LevelDown).to_owned());
             }
             _ => return Answer::Pass,
         };
@@ -434,7 +439,7 @@ impl Lanes {
         self.is_sought = true;
     }
 
-    fn go(&mut self, id: Option<SpanId>) -> Answer {
+    fn go_to_span(&mut self, id: Option<SpanId>) -> Answer {
         self.choose_span(id);
         Answer::Done
     }
@@ -456,17 +461,17 @@ impl Lanes {
             timeline.before(id).filter(is_shown).take(times).last()
         };
         match found {
-            Some(found) => self.go(Some(found)),
-            None if forward => Answer::Say("nothing began later".to_owned()),
-            None => Answer::Say("nothing began earlier".to_owned()),
+            Some(found) => self.go_to_span(Some(found)),
+            None if forward => Answer::Message("nothing began later".to_owned()),
+            None => Answer::Message("nothing began earlier".to_owned()),
         }
     }
 
     /// Computes the critical paths that are visible: those of turns that are wide enough, and of
     /// the cursor's turn.
-    fn walk(&mut self, timeline: &Timeline, (from, to): (Timestamp, Timestamp)) {
+    fn compute_paths(&mut self, timeline: &Timeline, (from, to): (Timestamp, Timestamp)) {
         if let Some(id) = self.chosen {
-            self.paths.walk(timeline, id.from, id.from);
+            self.paths.compute(timeline, id.from, id.from);
         }
         let most = self.axis.columns() * TURNS;
         let turns: Vec<Timestamp> = std::iter::once(from)
@@ -475,7 +480,7 @@ impl Lanes {
             .collect();
         if turns.len() <= most {
             for turn in turns {
-                self.paths.walk(timeline, turn, from);
+                self.paths.compute(timeline, turn, from);
             }
         }
     }
@@ -495,16 +500,16 @@ fn spread(rows: Vec<SheetRow>, height: usize) -> Vec<SheetRow> {
 }
 
 /// The view of the session's time; `None` if it has no timestamps.
-fn view<'a>(scene: &PageScene<'a>, chosen: Option<SpanId>) -> Option<View<'a>> {
+fn view<'a>(scene: &PageScene<'a>, chosen: Option<SpanId>) -> Option<TimelineWindow<'a>> {
     let timeline = &scene.indexes.timeline;
-    let (from, to) = timeline.reach()?;
+    let (from, to) = timeline.extent()?;
     let now = scene.is_at_work.then_some(scene.now);
     let (account, transcript) = (&scene.indexes.account, scene.transcript);
     let turn = chosen.filter(|_| transcript.is_joined()).and_then(|id| {
         let figures = account.turn(transcript, account.turn_of(transcript, id.entry)?);
         figures.facts.started.zip(figures.facts.ended)
     });
-    Some(View {
+    Some(TimelineWindow {
         timeline,
         reach: (from, now.map_or(to, |now| now.max(to))),
         chosen,
@@ -544,7 +549,7 @@ fn growing(scene: &PageScene<'_>) -> Growing {
     let session = scene
         .transcript
         .is_joined()
-        .then(|| activity::foremost(scene.transcript, scene.now))
+        .then(|| activity::leading_lane(scene.transcript, scene.now))
         .flatten();
     let session = session.map(|(name, _)| name);
     let lane = timeline
@@ -564,12 +569,12 @@ fn growing(scene: &PageScene<'_>) -> Growing {
 }
 
 /// The row of a span.
-fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<Key> {
+fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<TimelineKey> {
     let (_, number) = timeline.get(id)?;
     Some(match timeline.row(number)?.lane {
-        0 => Key::Row(number),
-        lane if has_all_rows => Key::RowOf(lane, number),
-        lane => Key::Lane(lane),
+        0 => TimelineKey::Row(number),
+        lane if has_all_rows => TimelineKey::RowOf(lane, number),
+        lane => TimelineKey::Lane(lane),
     })
 }
 
@@ -582,7 +587,7 @@ fn keys(
     now: Option<Timestamp>,
     growing: Growing,
     room: usize,
-) -> (Vec<Key>, bool) {
+) -> (Vec<TimelineKey>, bool) {
     let timeline = &scene.indexes.timeline;
     let end = Timestamp(to.0.saturating_add(1));
     let is_seen = |row: &TimelineRow| !row.within(from, end, now).is_empty();
@@ -591,9 +596,9 @@ fn keys(
         let kind = if *class == Class::Model { MODEL } else { HUMAN };
         *lane == 0 && !main.iter().any(|row| (row.kind, row.number) == (kind, 0))
     });
-    let grows = grows.map(|(class, ..)| Key::Grows(class));
-    let mut keys: Vec<Key> = grows.into_iter().collect();
-    keys.extend(main.into_iter().map(|row| Key::Row(row.id)));
+    let grows = grows.map(|(class, ..)| TimelineKey::Running(class));
+    let mut keys: Vec<TimelineKey> = grows.into_iter().collect();
+    keys.extend(main.into_iter().map(|row| TimelineKey::Row(row.id)));
     let lanes = timeline.lanes().iter().enumerate().skip(1);
     let grows_in = |number: usize| growing.is_some_and(|(.., lane)| lane == number);
     let is_at_work =
@@ -611,16 +616,16 @@ fn keys(
         let rows_of = |lane: usize| {
             let rows = rows_in_order(timeline, lane, &is_seen)
                 .into_iter()
-                .map(|row| Key::RowOf(lane, row.id));
-            let rows: Vec<Key> = rows.collect();
+                .map(|row| TimelineKey::RowOf(lane, row.id));
+            let rows: Vec<TimelineKey> = rows.collect();
             if rows.is_empty() {
-                vec![Key::Lane(lane)]
+                vec![TimelineKey::Lane(lane)]
             } else {
                 rows
             }
         };
         let left = room - keys.len();
-        let all: Vec<Key> = lanes
+        let all: Vec<TimelineKey> = lanes
             .iter()
             .flat_map(|lane| rows_of(*lane))
             .take(left + 1)
@@ -630,7 +635,7 @@ fn keys(
             return (keys, true);
         }
     }
-    keys.extend(lanes.into_iter().map(Key::Lane));
+    keys.extend(lanes.into_iter().map(TimelineKey::Lane));
     (keys, false)
 }
 
@@ -642,7 +647,7 @@ const TOOL: u8 = 3;
 
 /// The sort key of a row in its lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Standing {
+struct RowOrder {
     kind: u8,
     first: usize,
     /// The number of the row among those of its tool.
@@ -655,7 +660,7 @@ fn rows_in_order(
     timeline: &Timeline,
     lane: usize,
     is_seen: &impl Fn(&TimelineRow) -> bool,
-) -> Vec<Standing> {
+) -> Vec<RowOrder> {
     let mut rows = Vec::new();
     for id in timeline
         .lanes()
@@ -667,12 +672,12 @@ fn rows_in_order(
             continue;
         };
         let (kind, first) = match &row.what {
-            What::Caller => (CALLER, 0),
-            What::Model => (MODEL, 0),
-            What::Human => (HUMAN, 0),
-            What::Tool(_) => (TOOL, timeline.first_row(lane, &row.what).unwrap_or(*id)),
+            RowContent::Caller => (CALLER, 0),
+            RowContent::Model => (MODEL, 0),
+            RowContent::Human => (HUMAN, 0),
+            RowContent::Tool(_) => (TOOL, timeline.first_row(lane, &row.what).unwrap_or(*id)),
         };
-        rows.push(Standing {
+        rows.push(RowOrder {
             kind,
             first,
             number: row.number,
@@ -693,13 +698,12 @@ fn is_open(timeline: &Timeline, lane: &Lane) -> bool {
     lane.caller.is_some_and(|(_, id)| is_open(id))
 }
 
-/// The label of a row and its style.
-fn named(row: &TimelineRow, theme: &Theme) -> (String, Style) {
+fn row_label(row: &TimelineRow, theme: &Theme) -> (String, Style) {
     match &row.what {
-        What::Model => ("model".to_owned(), theme.voice.assistant),
-        What::Human => ("you".to_owned(), theme.voice.user),
-        What::Caller => (String::new(), theme.dim),
-        What::Tool(name) => (name.to_string(), theme.tool),
+        RowContent::Model => ("model".to_owned(), theme.voice.assistant),
+        RowContent::Human => ("you".to_owned(), theme.voice.user),
+        RowContent::Caller => (String::new(), theme.dim),
+        RowContent::Tool(name) => (name.to_string(), theme.tool),
     }
 }
 
@@ -716,7 +720,7 @@ fn session_of_lane(scene: &PageScene<'_>, lane: usize) -> Option<usize> {
 
 /// Whether a lane is that of a joined session itself.
 fn is_session(scene: &PageScene<'_>, lane: usize) -> bool {
-    scene.transcript.is_spoken_to(name_of(scene, lane))
+    scene.transcript.is_main_lane(name_of(scene, lane))
 }
 
 /// The style of a lane's title.
@@ -743,40 +747,44 @@ fn lane_title(scene: &PageScene<'_>, lane: usize) -> String {
 }
 
 /// The row of the current activity.
-fn what_grows(class: Class) -> What {
+fn running_content(class: Class) -> RowContent {
     if class == Class::Model {
-        What::Model
+        RowContent::Model
     } else {
-        What::Human
+        RowContent::Human
     }
 }
 
 /// Formats a row, and finds its span that is nearest to the cursor.
 fn write(
     painter: &Painter<'_>,
-    key: Key,
+    key: TimelineKey,
     label: usize,
-    above: Option<Key>,
+    above: Option<TimelineKey>,
     growing: Growing,
 ) -> (Line<'static>, Option<SpanId>) {
     let (scene, theme) = (painter.scene, painter.scene.theme);
     let timeline = &scene.indexes.timeline;
     let mut cells = painter.cells();
     let (title, style, (in_lane, what)) = match key {
-        Key::Grows(Class::Model) => (
+        TimelineKey::Running(Class::Model) => (
             "model".to_owned(),
             theme.voice.assistant,
-            (0, Some(What::Model)),
+            (0, Some(RowContent::Model)),
         ),
-        Key::Turn(_) => return (Line::default(), None),
-        Key::Grows(_) => ("you".to_owned(), theme.voice.user, (0, Some(What::Human))),
-        Key::Row(number) => {
+        TimelineKey::Turn(_) => return (Line::default(), None),
+        TimelineKey::Running(_) => (
+            "you".to_owned(),
+            theme.voice.user,
+            (0, Some(RowContent::Human)),
+        ),
+        TimelineKey::Row(number) => {
             let Some(row) = timeline.row(number) else {
                 return (Line::default(), None);
             };
-            painter.put(row, &mut cells);
+            painter.paint_row(row, &mut cells);
             let is_named = row.number == 0 || above.is_none();
-            let (title, style) = named(row, theme);
+            let (title, style) = row_label(row, theme);
             let what = (row.number == 0).then(|| row.what.clone());
             (
                 if is_named { title } else { String::new() },
@@ -784,13 +792,13 @@ fn write(
                 (0, what),
             )
         }
-        Key::RowOf(lane, number) => {
+        TimelineKey::RowOf(lane, number) => {
             let Some(row) = timeline.row(number) else {
                 return (Line::default(), None);
             };
-            painter.put(row, &mut cells);
-            let is_head = !matches!(above, Some(Key::RowOf(other, _)) if other == lane);
-            let (title, style) = named(row, theme);
+            painter.paint_row(row, &mut cells);
+            let is_head = !matches!(above, Some(TimelineKey::RowOf(other, _)) if other == lane);
+            let (title, style) = row_label(row, theme);
             let what = (lane, (row.number == 0).then(|| row.what.clone()));
             match (is_head, row.number) {
                 (true, _) => (lane_title(scene, lane), lane_style(scene, lane), what),
@@ -798,14 +806,14 @@ fn write(
                 (false, _) => (String::new(), style, what),
             }
         }
-        Key::Lane(number) => {
+        TimelineKey::Lane(number) => {
             let lane = timeline.lanes().get(number);
             for number in lane.into_iter().flat_map(|lane| &lane.rows) {
                 if let Some(row) = timeline.row(*number) {
-                    painter.put(row, &mut cells);
+                    painter.paint_row(row, &mut cells);
                 }
             }
-            let what = growing.map(|(class, ..)| what_grows(class));
+            let what = growing.map(|(class, ..)| running_content(class));
             (
                 lane_title(scene, number),
                 lane_style(scene, number),
@@ -814,16 +822,16 @@ fn write(
         }
     };
     if let Some((class, from, lane)) = growing
-        && (in_lane, what) == (lane, Some(what_grows(class)))
+        && (in_lane, what) == (lane, Some(running_content(class)))
     {
-        painter.put_growing(class, from, scene.now, &mut cells);
+        painter.paint_running(class, from, scene.now, &mut cells);
     }
     let mut spans = bars::fitted(&title, label, style, theme);
     spans.push(Span::raw(" "));
     spans.extend(painter.write(&cells, |id| match key {
-        Key::Lane(_) => captions::class_words(painter, id),
-        Key::Row(_) | Key::RowOf(..) => captions::headline(scene.transcript, id),
-        Key::Grows(_) | Key::Turn(_) => None,
+        TimelineKey::Lane(_) => captions::class_words(painter, id),
+        TimelineKey::Row(_) | TimelineKey::RowOf(..) => captions::headline(scene.transcript, id),
+        TimelineKey::Running(_) | TimelineKey::Turn(_) => None,
     }));
     let here = painter.chosen.map_or(0, |id| painter.axis.column(id.from));
     let columns = painter.axis.columns();

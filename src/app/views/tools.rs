@@ -52,8 +52,8 @@ const FOOT_OF_TOOL: usize = 4;
 
 /// The view of tools.
 #[derive(Debug)]
-pub(crate) struct Tools {
-    shown: Shown,
+pub(crate) struct ToolsView {
+    shown: ToolRows,
     calls: List<Place>,
     names: List<Name>,
     /// Sums of the calls that pass the filter; `None` without a filter, where those of the index
@@ -61,13 +61,13 @@ pub(crate) struct Tools {
     sums: Option<Sums>,
     /// Number of calls that pass the filter.
     passing: usize,
-    made: Option<Made>,
+    built_from: Option<ToolsSource>,
     examples: Option<(Name, Examples)>,
 }
 
 /// What the rows are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Shown {
+enum ToolRows {
     Tools,
     /// Calls of one tool, or of all if `None`.
     Calls(Option<Name>),
@@ -75,31 +75,31 @@ enum Shown {
 
 /// The state that the rows were built from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Made {
+struct ToolsSource {
     indexes: u64,
     findings: u64,
     filter: Option<(u32, u8, usize)>,
-    shown: Shown,
+    shown: ToolRows,
     sort: Option<Sort>,
 }
 
-impl Default for Tools {
+impl Default for ToolsView {
     fn default() -> Self {
         Self {
-            shown: Shown::Calls(None),
+            shown: ToolRows::Calls(None),
             calls: List::default().sorted(SLOWEST),
             names: List::default().sorted(LONGEST),
             sums: None,
             passing: 0,
-            made: None,
+            built_from: None,
             examples: None,
         }
     }
 }
 
-impl Tools {
+impl ToolsView {
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        let made = Made {
+        let made = ToolsSource {
             indexes: scene.indexes.generation,
             findings: scene.findings.generation,
             filter: scene
@@ -108,12 +108,12 @@ impl Tools {
             shown: self.shown.clone(),
             sort: self.sort(),
         };
-        if self.made.as_ref() == Some(&made) {
+        if self.built_from.as_ref() == Some(&made) {
             return;
         }
         self.examples = None;
         match &self.shown {
-            Shown::Tools => {
+            ToolRows::Tools => {
                 self.sums = scene.filter.map(|_| {
                     let passing = shown(scene, None);
                     self.passing = passing.len();
@@ -124,20 +124,20 @@ impl Tools {
                 self.names
                     .fill(&ToolList::of(sums, &scene.indexes.carried), names, false);
             }
-            Shown::Calls(tool) => {
+            ToolRows::Calls(tool) => {
                 let passing = shown(scene, tool.as_ref());
                 self.passing = passing.len();
                 self.calls
                     .fill(&CallList(scene.calls), passing, scene.follows);
             }
         }
-        self.made = Some(made);
+        self.built_from = Some(made);
     }
 
     fn sort(&self) -> Option<Sort> {
         match self.shown {
-            Shown::Tools => self.names.sort(),
-            Shown::Calls(_) => self.calls.sort(),
+            ToolRows::Tools => self.names.sort(),
+            ToolRows::Calls(_) => self.calls.sort(),
         }
     }
 
@@ -149,26 +149,26 @@ impl Tools {
     }
 
     /// Changes what is shown, and keeps the cursor on the same call or tool.
-    fn show(&mut self, scene: &PageScene<'_>, shown: Shown) {
+    fn show(&mut self, scene: &PageScene<'_>, shown: ToolRows) {
         let place = self.place();
         let tool = match (&self.shown, place) {
-            (Shown::Tools, _) => self.names.chosen().cloned(),
-            (Shown::Calls(_), Some(place)) => {
+            (ToolRows::Tools, _) => self.names.chosen().cloned(),
+            (ToolRows::Calls(_), Some(place)) => {
                 PlacedCall::at(scene.calls, place).map(|placed| placed.call.name.clone())
             }
-            (Shown::Calls(tool), None) => tool.clone(),
+            (ToolRows::Calls(tool), None) => tool.clone(),
         };
         self.shown = shown;
         self.refresh(scene);
         match &self.shown {
-            Shown::Tools => {
+            ToolRows::Tools => {
                 if let Some(tool) = tool {
                     self.names.choose_key(&tool);
                 }
             }
-            Shown::Calls(_) => {
+            ToolRows::Calls(_) => {
                 if let Some(focus) = scene.focus {
-                    self.look_at(scene, focus);
+                    self.choose_focus(scene, focus);
                 }
             }
         }
@@ -176,8 +176,8 @@ impl Tools {
 
     fn place(&self) -> Option<Place> {
         match self.shown {
-            Shown::Tools => None,
-            Shown::Calls(_) => self.calls.chosen().copied(),
+            ToolRows::Tools => None,
+            ToolRows::Calls(_) => self.calls.chosen().copied(),
         }
     }
 
@@ -188,11 +188,11 @@ impl Tools {
         let calls: usize = sums.iter().map(|(_, tool)| tool.count()).sum();
         let mut parts = Vec::new();
         match &self.shown {
-            Shown::Calls(Some(name)) => {
+            ToolRows::Calls(Some(name)) => {
                 parts.push(format!("{} of {name}", count(self.passing as u64, "call")));
             }
-            Shown::Calls(None) => parts.push(count(self.passing as u64, "call")),
-            Shown::Tools => {
+            ToolRows::Calls(None) => parts.push(count(self.passing as u64, "call")),
+            ToolRows::Tools => {
                 parts.push(count(sums.iter().count() as u64, "tool"));
                 parts.push(count(calls as u64, "call"));
                 let (ms, is_bound) = sums.time();
@@ -201,7 +201,7 @@ impl Tools {
                 }
             }
         }
-        if matches!(self.shown, Shown::Tools | Shown::Calls(None)) && scene.filter.is_none() {
+        if matches!(self.shown, ToolRows::Tools | ToolRows::Calls(None)) && scene.filter.is_none() {
             let of = |end| sums.iter().map(|(_, tool)| tool.ended(end)).sum::<usize>();
             let ends = [
                 (of(Outcome::Failed), "failed"),
@@ -229,16 +229,16 @@ impl Tools {
             return vec![Span::styled("adding up", theme.warn)];
         }
         let words = match self.shown {
-            Shown::Tools => self.names.sorted_by(theme),
-            Shown::Calls(_) => self.calls.sorted_by(theme),
+            ToolRows::Tools => self.names.sorted_by(theme),
+            ToolRows::Calls(_) => self.calls.sorted_by(theme),
         };
         vec![Span::styled(words, theme.dim)]
     }
 
     fn nothing(&self, scene: &PageScene<'_>) -> Option<&'static str> {
         let is_empty = match self.shown {
-            Shown::Tools => self.names.keys().is_empty(),
-            Shown::Calls(_) => self.calls.keys().is_empty(),
+            ToolRows::Tools => self.names.keys().is_empty(),
+            ToolRows::Calls(_) => self.calls.keys().is_empty(),
         };
         let is_filtered = scene.filter.is_some() && scene.indexes.calls.count() > 0;
         is_empty.then_some(if is_filtered {
@@ -252,11 +252,11 @@ impl Tools {
 
     fn foot(&mut self, scene: &PageScene<'_>, lines: usize) -> Vec<Line<'static>> {
         match &self.shown {
-            Shown::Calls(_) => self
+            ToolRows::Calls(_) => self
                 .place()
                 .map(|place| foot::of_call(scene, place, lines))
                 .unwrap_or_default(),
-            Shown::Tools => {
+            ToolRows::Tools => {
                 let Some(name) = self.names.chosen().cloned() else {
                     return Vec::new();
                 };
@@ -273,7 +273,7 @@ impl Tools {
     }
 }
 
-impl Page for Tools {
+impl Page for ToolsView {
     fn needs(&self) -> Needs {
         Needs {
             calls: true,
@@ -291,21 +291,21 @@ impl Page for Tools {
             return Sheet::empty(title, why, scene);
         }
         let foot = match self.shown {
-            Shown::Tools => FOOT_OF_TOOL,
-            Shown::Calls(_) if scene.height < HIGH_FROM => FOOT.0,
-            Shown::Calls(_) => FOOT.1,
+            ToolRows::Tools => FOOT_OF_TOOL,
+            ToolRows::Calls(_) if scene.height < HIGH_FROM => FOOT.0,
+            ToolRows::Calls(_) => FOOT.1,
         };
         let (height, foot) = scene.divide(1, foot);
         self.calls.fit(height);
         self.names.fit(height);
         let (heads, rows) = match self.shown {
-            Shown::Tools => {
+            ToolRows::Tools => {
                 let sums = self.sums.as_ref().filter(|_| scene.filter.is_some());
                 let sums = sums.unwrap_or(&scene.indexes.calls.tools);
                 self.names
                     .write(&ToolList::of(sums, &scene.indexes.carried), scene)
             }
-            Shown::Calls(_) => self.calls.write(&CallList(scene.calls), scene),
+            ToolRows::Calls(_) => self.calls.write(&CallList(scene.calls), scene),
         };
         Sheet {
             title,
@@ -322,10 +322,10 @@ impl Page for Tools {
     }
 
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer {
-        let is_summary = self.shown == Shown::Tools;
+        let is_summary = self.shown == ToolRows::Tools;
         let answer = match self.shown {
-            Shown::Tools => self.names.act(action, times),
-            Shown::Calls(_) => self.calls.act(action, times),
+            ToolRows::Tools => self.names.act(action, times),
+            ToolRows::Calls(_) => self.calls.act(action, times),
         };
         if let Some(answer) = answer {
             return answer;
@@ -333,28 +333,30 @@ impl Page for Tools {
         match action {
             Action::Expand if is_summary => {
                 if let Some(name) = self.names.chosen().cloned() {
-                    self.show(scene, Shown::Calls(Some(name)));
+                    self.show(scene, ToolRows::Calls(Some(name)));
                 }
             }
-            Action::LevelUp if self.shown == Shown::Calls(None) => {
+            Action::LevelUp if self.shown == ToolRows::Calls(None) => {
                 let is_slowest = self.calls.sort() == Some(SLOWEST);
                 self.calls
                     .sort_by(if is_slowest { IN_ORDER } else { SLOWEST });
                 self.refresh(scene);
                 match scene.focus.filter(|_| is_slowest) {
-                    Some(focus) => self.look_at(scene, focus),
+                    Some(focus) => self.choose_focus(scene, focus),
                     None => self.calls.choose(0),
                 }
                 return Answer::Unfolded;
             }
-            Action::Collapse if is_summary => return Answer::Say("these are all tools".to_owned()),
-            Action::Collapse => self.show(scene, Shown::Tools),
+            Action::Collapse if is_summary => {
+                return Answer::Message("these are all tools".to_owned());
+            }
+            Action::Collapse => self.show(scene, ToolRows::Tools),
             Action::LevelUp | Action::Level(2..) => {
-                self.show(scene, Shown::Calls(None));
+                self.show(scene, ToolRows::Calls(None));
                 return Answer::Unfolded;
             }
             Action::LevelDown | Action::Level(_) => {
-                self.show(scene, Shown::Tools);
+                self.show(scene, ToolRows::Tools);
                 return Answer::Unfolded;
             }
             _ => return Answer::Pass,
@@ -362,17 +364,17 @@ impl Page for Tools {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         match &self.shown {
-            Shown::Tools => {
+            ToolRows::Tools => {
                 if let Some(placed) = PlacedCall::at(scene.calls, focus) {
                     self.names.choose_key(&placed.call.name.clone());
                 }
             }
-            Shown::Calls(_) => {
+            ToolRows::Calls(_) => {
                 let keys = self.calls.keys();
                 if self.calls.is_in_order::<CallList<'_>>() {
-                    let rank = |place: &Place| place.in_file(scene.transcript);
+                    let rank = |place: &Place| place.file_order(scene.transcript);
                     let own = rank(&focus);
                     let before = keys.partition_point(|key| rank(key) <= own);
                     self.calls.choose(before.saturating_sub(1));
@@ -383,17 +385,17 @@ impl Page for Tools {
 
     fn choose(&mut self, number: usize) {
         match self.shown {
-            Shown::Tools => self.names.choose(number),
-            Shown::Calls(_) => self.calls.choose(number),
+            ToolRows::Tools => self.names.choose(number),
+            ToolRows::Calls(_) => self.calls.choose(number),
         }
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         // A tool of one session may not exist in another.
-        let shown = if self.shown == Shown::Tools {
-            Shown::Tools
+        let shown = if self.shown == ToolRows::Tools {
+            ToolRows::Tools
         } else {
-            Shown::Calls(None)
+            ToolRows::Calls(None)
         };
         *self = Self {
             shown,
@@ -404,7 +406,7 @@ impl Page for Tools {
     }
 
     fn ends_with_session(&self) -> bool {
-        matches!(self.shown, Shown::Calls(_)) && self.calls.is_in_order::<CallList<'_>>()
+        matches!(self.shown, ToolRows::Calls(_)) && self.calls.is_in_order::<CallList<'_>>()
     }
 
     fn legend(&self, theme: &Theme) -> Vec<(&'static str, &'static str)> {
@@ -422,7 +424,7 @@ impl Page for Tools {
     }
 
     fn hints(&self) -> &'static [Hint] {
-        if matches!(self.shown, Shown::Tools) {
+        if matches!(self.shown, ToolRows::Tools) {
             SUMMARY_HINTS
         } else {
             HINTS

@@ -10,7 +10,7 @@ mod rows;
 use std::collections::{HashMap, HashSet};
 
 use foot::Whole;
-use nodes::{Node, Nodes, Twig, holder};
+use nodes::{Node, Nodes, Twig, parent_node};
 use ratatui::text::{Line, Span};
 
 use super::list::List;
@@ -37,7 +37,7 @@ const HINTS: &[Hint] = &[
 
 /// The view of branches and sub-agents.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub(crate) struct TreeView {
     nodes: Nodes,
     rows: List<Node>,
     folded: HashSet<Node>,
@@ -49,7 +49,7 @@ pub(crate) struct Tree {
     sides: Option<(usize, u32, Sides)>,
 }
 
-impl Tree {
+impl TreeView {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let generation = scene.indexes.generation;
         if self.generation == Some(generation) {
@@ -57,13 +57,13 @@ impl Tree {
         }
         self.generation = Some(generation);
         self.facts.clear();
-        let had_works = self.nodes.has_below(&Node::Works);
+        let had_works = self.nodes.has_children(&Node::CallGroup);
         self.nodes = Nodes::of(scene.transcript, &scene.indexes.calls);
-        if !had_works && self.nodes.has_below(&Node::Works) {
-            self.folded.insert(Node::Works);
+        if !had_works && self.nodes.has_children(&Node::CallGroup) {
+            self.folded.insert(Node::CallGroup);
         }
         self.rows
-            .set(self.nodes.in_sight(&self.folded), scene.follows);
+            .set(self.nodes.visible(&self.folded), scene.follows);
     }
 
     fn fold(&mut self, node: &Node, is_folded: bool) {
@@ -79,7 +79,7 @@ impl Tree {
     /// nearest visible ancestor.
     fn show(&mut self) {
         let mut chosen = self.rows.chosen().cloned();
-        self.rows.set(self.nodes.in_sight(&self.folded), false);
+        self.rows.set(self.nodes.visible(&self.folded), false);
         while let Some(node) = chosen {
             if self.rows.choose_key(&node) {
                 return;
@@ -87,14 +87,17 @@ impl Tree {
             let above = self
                 .nodes
                 .twig(&node)
-                .and_then(|twig| self.nodes.above(twig));
+                .and_then(|twig| self.nodes.parent_of(twig));
             chosen = above.map(|twig| twig.node.clone());
         }
     }
 
     /// Folds the nodes at this depth and below.
     fn show_depth(&mut self, depth: usize) {
-        let deep = self.nodes.holding().filter(|twig| twig.depth >= depth);
+        let deep = self
+            .nodes
+            .with_children()
+            .filter(|twig| twig.depth >= depth);
         self.folded = deep.map(|twig| twig.node.clone()).collect();
         self.show();
     }
@@ -111,7 +114,7 @@ impl Tree {
 
     fn deepest(&self) -> usize {
         self.nodes
-            .holding()
+            .with_children()
             .map(|twig| twig.depth)
             .max()
             .unwrap_or(0)
@@ -128,11 +131,11 @@ impl Tree {
     }
 
     /// The figures of a node with all nodes below it.
-    fn whole(&mut self, scene: &PageScene<'_>, node: &Node) -> Whole {
+    fn with_descendants(&mut self, scene: &PageScene<'_>, node: &Node) -> Whole {
         let own = self.facts(scene, node);
         let below: Vec<Node> = self
             .nodes
-            .below(node)
+            .descendants(node)
             .iter()
             .map(|twig| twig.node.clone())
             .collect();
@@ -154,10 +157,10 @@ impl Tree {
                 Node::Lane(name) if is_session(scene.transcript, name) => whole.sessions += 1,
                 Node::Lane(name) if is_helper(scene.transcript, name) => {}
                 Node::Lane(_) | Node::Call(_) => whole.agents += 1,
-                Node::Turn(_) | Node::Active | Node::Work(_) | Node::Works => continue,
+                Node::Turn(_) | Node::Active | Node::Work(_) | Node::CallGroup => continue,
             }
             let facts = self.facts(scene, &node);
-            whole.facts.join(&facts);
+            whole.facts.merge(&facts);
         }
         whole
     }
@@ -182,12 +185,12 @@ impl Tree {
                 lines.unwrap_or_default()
             }
             Node::Lane(name) => {
-                let whole = self.whole(scene, &node);
+                let whole = self.with_descendants(scene, &node);
                 foot::of_lane(scene, name, &whole)
             }
-            Node::Active | Node::Turn(_) | Node::Call(_) | Node::Work(_) | Node::Works => {
+            Node::Active | Node::Turn(_) | Node::Call(_) | Node::Work(_) | Node::CallGroup => {
                 let own = self.facts(scene, &node);
-                let whole = self.whole(scene, &node);
+                let whole = self.with_descendants(scene, &node);
                 foot::of_whole(scene, &node, &own, &whole)
             }
         }
@@ -207,7 +210,7 @@ impl Tree {
             1 => "1 branch left".to_owned(),
             n => format!("{n} branches left"),
         };
-        let below = self.nodes.below(&Node::Active).iter();
+        let below = self.nodes.descendants(&Node::Active).iter();
         let (sessions, agents): (Vec<&Twig>, Vec<&Twig>) = below
             .filter(|twig| match &twig.node {
                 Node::Lane(name) => !is_helper(transcript, name),
@@ -297,7 +300,7 @@ fn facts_of(scene: &PageScene<'_>, node: &Node) -> PathFacts {
                 work: account.turn(transcript, turn),
             }
         }
-        Node::Call(_) | Node::Work(_) | Node::Works => PathFacts::default(),
+        Node::Call(_) | Node::Work(_) | Node::CallGroup => PathFacts::default(),
     }
 }
 
@@ -332,11 +335,11 @@ fn start(transcript: &Transcript, node: &Node) -> Option<Focus> {
         }
         Node::Lane(name) => start_of_lane(transcript, transcript.lane(name)?),
         Node::Call(place) | Node::Work(place) => Some(*place),
-        Node::Works => None,
+        Node::CallGroup => None,
     }
 }
 
-impl Page for Tree {
+impl Page for TreeView {
     fn needs(&self) -> Needs {
         Needs {
             calls: true,
@@ -364,7 +367,7 @@ impl Page for Tree {
             && !is_behind
             && scene.is_whole
             && height > 2
-            && !self.nodes.has_below(&Node::Active)
+            && !self.nodes.has_children(&Node::Active)
         {
             let words = "The session went one way: it left no branch, and started no sub-agent.";
             let line = Line::styled(words, scene.theme.dim);
@@ -403,7 +406,7 @@ impl Page for Tree {
             return Answer::Pass;
         };
         let is_folded = self.folded.contains(&node);
-        let holds = self.nodes.has_below(&node);
+        let holds = self.nodes.has_children(&node);
         match action {
             Action::Expand if is_folded && holds => self.fold(&node, false),
             Action::Collapse if holds && !is_folded => self.fold(&node, true),
@@ -411,15 +414,15 @@ impl Page for Tree {
                 let above = self
                     .nodes
                     .twig(&node)
-                    .and_then(|twig| self.nodes.above(twig));
+                    .and_then(|twig| self.nodes.parent_of(twig));
                 let Some(above) = above.map(|twig| twig.node.clone()) else {
-                    return Answer::Say("nothing holds this".to_owned());
+                    return Answer::Message("nothing holds this".to_owned());
                 };
                 self.rows.choose_key(&above);
             }
             Action::ToggleFold | Action::FoldBranch if holds => self.fold(&node, !is_folded),
             Action::ToggleFold | Action::FoldBranch => {
-                return Answer::Say("nothing hangs on this".to_owned());
+                return Answer::Message("nothing hangs on this".to_owned());
             }
             _ => {
                 let depth = match action {
@@ -437,7 +440,7 @@ impl Page for Tree {
         Answer::Done
     }
 
-    fn look_at(&mut self, scene: &PageScene<'_>, focus: Focus) {
+    fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus) {
         let called = PlacedCall::at(scene.calls, focus).and_then(|placed| {
             let lane = scene.transcript.lane_of_call(&placed.call.key);
             lane.map_or(Some(Node::Call(focus)), |lane| {
@@ -448,12 +451,15 @@ impl Page for Tree {
         let called = called
             .filter(is_here)
             .or_else(|| Some(Node::Work(focus)).filter(is_here));
-        let mut node = Some(called.unwrap_or_else(|| holder(scene.transcript, focus.entry)));
+        let mut node = Some(called.unwrap_or_else(|| parent_node(scene.transcript, focus.entry)));
         while let Some(at) = node {
             if self.rows.choose_key(&at) {
                 return;
             }
-            let above = self.nodes.twig(&at).and_then(|twig| self.nodes.above(twig));
+            let above = self
+                .nodes
+                .twig(&at)
+                .and_then(|twig| self.nodes.parent_of(twig));
             node = above.map(|twig| twig.node.clone());
         }
         // Only turns with nodes below them have rows, so this is the nearest row before the item.
@@ -462,7 +468,9 @@ impl Page for Tree {
         let before = self.rows.keys().iter().rposition(|node| match node {
             Node::Turn(prompt) => transcript.place_of(*prompt) <= own,
             Node::Active => true,
-            Node::Branch(_) | Node::Lane(_) | Node::Call(_) | Node::Work(_) | Node::Works => false,
+            Node::Branch(_) | Node::Lane(_) | Node::Call(_) | Node::Work(_) | Node::CallGroup => {
+                false
+            }
         });
         self.rows.choose(before.unwrap_or(0));
     }
@@ -471,7 +479,7 @@ impl Page for Tree {
         self.rows.choose(number);
     }
 
-    fn forget(&mut self) {
+    fn reset(&mut self) {
         *self = Self::default();
     }
 

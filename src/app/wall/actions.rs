@@ -3,9 +3,9 @@
 use tui_input::Input;
 
 use super::sheet;
-use super::{Group, Wall};
+use super::{Wall, WallGrouping};
 use crate::analysis::expression::parse::Mistake;
-use crate::analysis::wall::filter::Filter;
+use crate::analysis::wall::filter::SessionFilter;
 use crate::analysis::wall::{News, Rang};
 use crate::app::alarms::{AlarmNotice, AlarmSpec};
 use crate::app::effect::Effect;
@@ -17,8 +17,8 @@ use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::screens::AppScreen;
 use crate::app::state::App;
-use crate::listing::sessions::SessionKey;
-use crate::model::found::Place;
+use crate::listing::sessions::SessionRowKey;
+use crate::model::found::SessionPlace;
 
 /// Sorts the rows, and writes the visible ones.
 pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
@@ -30,7 +30,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     let screen = &mut app.reader.screen;
     let wall = &mut app.wall;
     if wall.list.act(action, 1).is_some() {
-        wall.doubt();
+        wall.mark_stale();
         return Some(Vec::new());
     }
     match action {
@@ -44,7 +44,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Quick(QuickFilter::Clear) => wall.set_filter("", screen),
         Action::ToggleWrap => {
             let typed = wall
-                .wishes
+                .alarms
                 .iter()
                 .map(ToString::to_string)
                 .next_back()
@@ -54,7 +54,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
                 input: Input::new(typed),
             };
         }
-        Action::Copy(CopyTarget::Path) => return Some(copy(wall, Place::address)),
+        Action::Copy(CopyTarget::Path) => return Some(copy(wall, SessionPlace::address)),
         Action::Copy(CopyTarget::Id) => {
             let id = wall.chosen().and_then(|row| row.head.id.clone());
             return Some(
@@ -76,7 +76,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         | Action::Suspend
         | Action::QuitNow
         | Action::ToggleMouse => return None,
-        other => screen.say_of_session(&other),
+        other => screen.set_session_only_status(&other),
     }
     Some(Vec::new())
 }
@@ -91,17 +91,17 @@ pub(crate) fn filter_line(wall: &Wall) -> Mode {
 }
 
 fn group(wall: &mut Wall, way: Way) {
-    wall.group = way.beside(&Group::ALL, wall.group);
-    wall.doubt();
+    wall.group = way.neighbour(&WallGrouping::ALL, wall.group);
+    wall.mark_stale();
 }
 
 /// Opens the chosen session, or shows the sessions that ended some time ago.
 fn enter(wall: &mut Wall) -> Vec<Effect> {
     // Marks the row as chosen, so that it is still chosen after going back.
     wall.list.step(0);
-    if let Some(SessionKey::Old(..)) = wall.list.chosen() {
+    if let Some(SessionRowKey::Old(..)) = wall.list.chosen() {
         wall.shows_old = true;
-        wall.doubt();
+        wall.mark_stale();
         return Vec::new();
     }
     let place = wall.chosen().map(|row| row.place.clone());
@@ -116,9 +116,9 @@ fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
         .position(|key| Some(key) == wall.list.chosen())
         .unwrap_or(0);
     let needs = |at: &usize| {
-        let place = keys.get(*at).and_then(SessionKey::place);
+        let place = keys.get(*at).and_then(SessionRowKey::place);
         let row = place.and_then(|place| wall.rows.get(place));
-        row.is_some_and(|row| row.need.is_for_somebody())
+        row.is_some_and(|row| row.need.needs_user())
     };
     let (found, side) = match way {
         Way::Next => ((here + 1..keys.len()).find(needs), "below"),
@@ -126,11 +126,11 @@ fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
     };
     match found {
         Some(found) => wall.list.choose(found),
-        None => screen.say(format!("none {side} needs you")),
+        None => screen.set_status(format!("none {side} needs you")),
     }
 }
 
-fn copy(wall: &Wall, what: impl Fn(&Place) -> String) -> Vec<Effect> {
+fn copy(wall: &Wall, what: impl Fn(&SessionPlace) -> String) -> Vec<Effect> {
     wall.chosen()
         .map(|row| Effect::Copy(what(&row.place)))
         .into_iter()
@@ -143,13 +143,13 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
     let mistake = match line {
         WallLine::Filter => wall.try_filter(typed).err(),
         WallLine::Watch if typed.is_empty() => {
-            wall.wishes.clear();
+            wall.alarms.clear();
             None
         }
         WallLine::Watch => match typed.parse::<AlarmSpec>() {
             Ok(wish) => {
-                screen.say(format!("watching all sessions: {wish}"));
-                wall.wishes = vec![wish];
+                screen.set_status(format!("watching all sessions: {wish}"));
+                wall.alarms = vec![wish];
                 None
             }
             Err(mistake) => Some(mistake),
@@ -164,7 +164,7 @@ pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> 
     if line == WallLine::Watch {
         vec![Effect::WatchAll(
             app.wall
-                .wishes
+                .alarms
                 .iter()
                 .map(|wish| wish.expr.clone())
                 .collect(),
@@ -181,7 +181,7 @@ pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
         TypedCommand::Watch(wish) => (WallLine::Watch, wish.to_string()),
         TypedCommand::Unwatch(_) => (WallLine::Watch, String::new()),
         other => {
-            app.reader.screen.say_of_session(other);
+            app.reader.screen.set_session_only_status(other);
             return Vec::new();
         }
     };
@@ -194,13 +194,13 @@ pub(crate) fn command(app: &mut App, command: &TypedCommand) -> Vec<Effect> {
 }
 
 /// Applies news of a session; an alarm that rang is announced.
-pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
-    let News::Rang(rang) = news else {
-        app.wall.take(news);
+pub(crate) fn apply_news(app: &mut App, news: News) -> Vec<Effect> {
+    let News::AlarmFired(rang) = news else {
+        app.wall.apply(news);
         return Vec::new();
     };
     let Rang { row, alarm, words } = *rang;
-    let Some(wish) = app.wall.wishes.get(alarm).cloned() else {
+    let Some(wish) = app.wall.alarms.get(alarm).cloned() else {
         return Vec::new();
     };
     let address = row.place.address();
@@ -209,7 +209,9 @@ pub(crate) fn take(app: &mut App, news: News) -> Vec<Effect> {
     if is_read && app.reader.alarms.has(&wish) && !matches!(app.mode, Mode::Wall) {
         return Vec::new();
     }
-    app.reader.screen.say(format!("! {}: {words}", row.name()));
+    app.reader
+        .screen
+        .set_status(format!("! {}: {words}", row.name()));
     vec![Effect::Notify(AlarmNotice {
         session: row.name(),
         words,
@@ -226,15 +228,15 @@ impl Wall {
         self.filter = if typed.is_empty() {
             None
         } else {
-            Some(Filter::of(typed)?)
+            Some(SessionFilter::of(typed)?)
         };
-        self.doubt();
+        self.mark_stale();
         Ok(())
     }
 
     fn set_filter(&mut self, typed: &str, screen: &mut Screen) {
         if let Err(mistake) = self.try_filter(typed) {
-            screen.say(mistake.what);
+            screen.set_status(mistake.what);
         }
     }
 }

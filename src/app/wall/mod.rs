@@ -14,14 +14,14 @@ use std::collections::HashMap;
 
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
-use crate::analysis::wall::filter::Filter;
+use crate::analysis::wall::filter::SessionFilter;
 use crate::analysis::wall::{News, SessionRow};
 use crate::app::alarms::AlarmSpec;
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
-use crate::listing::sessions::{BY_NEED, SessionKey, SessionList};
+use crate::listing::sessions::{BY_NEED, SessionList, SessionRowKey};
 use crate::model::figures;
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -29,17 +29,17 @@ use crate::model::timestamp::Timestamp;
 #[derive(Debug)]
 pub struct Wall {
     /// Grouping of the sessions.
-    pub group: Group,
+    pub group: WallGrouping,
     /// The active filter.
-    pub filter: Option<Filter>,
+    pub filter: Option<SessionFilter>,
     /// Alarms for all sessions.
-    pub wishes: Vec<AlarmSpec>,
+    pub alarms: Vec<AlarmSpec>,
     /// Whether all sessions that existed at the start are read.
     pub is_complete: bool,
     /// Errors for places requested by the user that cannot be searched.
     pub refused: Vec<Text>,
     /// Files among the sessions that cannot be read.
-    pub unreadable: Vec<Found>,
+    pub unreadable: Vec<FoundSession>,
     /// Number of recent sessions without a row, because they exceed the limit of followed sessions.
     pub more: usize,
     /// The span of time of the wall, in ms.
@@ -50,17 +50,17 @@ pub struct Wall {
     hides_preview: bool,
     /// Whether sessions that ended some time ago have rows of their own.
     shows_old: bool,
-    rows: HashMap<Place, SessionRow>,
-    list: List<SessionKey>,
+    rows: HashMap<SessionPlace, SessionRow>,
+    list: List<SessionRowKey>,
     is_stale: bool,
 }
 
 impl Default for Wall {
     fn default() -> Self {
         Self {
-            group: Group::None,
+            group: WallGrouping::None,
             filter: None,
-            wishes: Vec::new(),
+            alarms: Vec::new(),
             is_complete: false,
             refused: Vec::new(),
             unreadable: Vec::new(),
@@ -70,7 +70,7 @@ impl Default for Wall {
             hides_preview: false,
             shows_old: false,
             rows: HashMap::new(),
-            list: List::with_headings(SessionKey::is_row)
+            list: List::with_headings(SessionRowKey::is_row)
                 .sorted(BY_NEED)
                 .kept_on_top(),
             is_stale: false,
@@ -80,7 +80,7 @@ impl Default for Wall {
 
 /// Grouping of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Group {
+pub enum WallGrouping {
     /// No groups.
     #[default]
     None,
@@ -90,7 +90,7 @@ pub enum Group {
     Agent,
 }
 
-impl Group {
+impl WallGrouping {
     /// All groupings in order.
     pub const ALL: [Self; 3] = [Self::None, Self::Project, Self::Agent];
 
@@ -116,7 +116,7 @@ impl Wall {
 
     /// The shown sessions in order.
     pub fn shown(&self) -> impl Iterator<Item = &SessionRow> {
-        let places = self.list.keys().iter().filter_map(SessionKey::place);
+        let places = self.list.keys().iter().filter_map(SessionRowKey::place);
         places.filter_map(|place| self.rows.get(place))
     }
 
@@ -132,10 +132,10 @@ impl Wall {
 
     /// Number of shown sessions, and of all sessions.
     pub fn counts(&self) -> (usize, usize) {
-        let shown = |key: &SessionKey| match key {
-            SessionKey::Session(_) => 1,
-            SessionKey::Old(count, _) => *count,
-            SessionKey::Group(..) => 0,
+        let shown = |key: &SessionRowKey| match key {
+            SessionRowKey::Session(_) => 1,
+            SessionRowKey::Old(count, _) => *count,
+            SessionRowKey::Group(..) => 0,
         };
         (self.list.keys().iter().map(shown).sum(), self.rows.len())
     }
@@ -174,16 +174,16 @@ impl Wall {
     }
 
     /// Applies news of sessions; the viewer handles alarms.
-    pub(crate) fn take(&mut self, news: News) {
+    pub(crate) fn apply(&mut self, news: News) {
         self.is_stale = true;
         match news {
             News::Row(row) => drop(self.rows.insert(row.place.clone(), *row)),
-            News::Left(place) => drop(self.rows.remove(&place)),
+            News::Removed(place) => drop(self.rows.remove(&place)),
             News::Refused(why) => self.refused = why,
             News::Unreadable(all) => self.unreadable = all,
             News::More(more) => self.more = more,
             News::Complete => self.is_complete = true,
-            News::Rang(_) => {}
+            News::AlarmFired(_) => {}
         }
     }
 
@@ -193,12 +193,12 @@ impl Wall {
     }
 
     /// Marks the list as stale after a change that is not news of a session.
-    pub(crate) fn doubt(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.is_stale = true;
     }
 
     /// Filters and sorts the rows. A filter on time may change its result without news.
-    fn order(&mut self, now: Timestamp) {
+    fn sort_rows(&mut self, now: Timestamp) {
         let is_timed = self.filter.is_some();
         if !std::mem::take(&mut self.is_stale) && !is_timed {
             return;
@@ -209,10 +209,10 @@ impl Wall {
                 .is_none_or(|filter| filter.fits(row, now))
         };
         let mut rows: Vec<&SessionRow> = self.rows.values().filter(fits).collect();
-        rows.sort_by(|one, other| one.by_need(other));
+        rows.sort_by(|one, other| one.cmp_by_need(other));
         let keys = rows
             .iter()
-            .map(|row| SessionKey::Session(row.place.clone()))
+            .map(|row| SessionRowKey::Session(row.place.clone()))
             .collect();
         let list = SessionList {
             rows: &self.rows,
@@ -229,12 +229,12 @@ impl Wall {
     }
 
     /// Groups the rows under headings; the group with the first row comes first.
-    fn grouped(&self, keys: Vec<SessionKey>) -> Vec<SessionKey> {
-        if self.group == Group::None {
+    fn grouped(&self, keys: Vec<SessionRowKey>) -> Vec<SessionRowKey> {
+        if self.group == WallGrouping::None {
             return keys;
         }
-        let row = |key: &SessionKey| self.rows.get(key.place()?);
-        let mut groups: Vec<(String, Vec<SessionKey>)> = Vec::new();
+        let row = |key: &SessionRowKey| self.rows.get(key.place()?);
+        let mut groups: Vec<(String, Vec<SessionRowKey>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         for key in keys {
             let name = row(&key).map_or_else(String::new, |row| self.group.key(row));
@@ -244,27 +244,24 @@ impl Wall {
                 None => groups.push((name, vec![key])),
             }
         }
-        let project = |keys: &[SessionKey]| keys.first().and_then(row).map(SessionRow::project);
+        let project = |keys: &[SessionRowKey]| keys.first().and_then(row).map(SessionRow::project);
         let mut names: HashMap<Option<String>, usize> = HashMap::new();
         for (_, keys) in &groups {
             *names.entry(project(keys)).or_default() += 1;
         }
-        let head = |name: String, keys: &[SessionKey]| {
+        let head = |name: String, keys: &[SessionRowKey]| {
             // The heading shows the whole path if two folders have the same name.
-            let short = project(keys).filter(|_| self.group == Group::Project);
+            let short = project(keys).filter(|_| self.group == WallGrouping::Project);
             let is_alone = |name: &String| names.get(&Some(name.clone())) == Some(&1);
             let rows = keys.iter().filter_map(row);
-            let needing = rows
-                .clone()
-                .filter(|row| row.need.is_for_somebody())
-                .count();
+            let needing = rows.clone().filter(|row| row.need.needs_user()).count();
             let facts = [
                 Some(figures::count(keys.len() as u64, "session")),
                 (needing > 0).then(|| phrases::needing(needing as u64, "you")),
                 SessionRow::sum(rows).as_ref().and_then(phrases::cost),
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
-            SessionKey::Group(short.filter(is_alone).unwrap_or(name), facts.join(", "))
+            SessionRowKey::Group(short.filter(is_alone).unwrap_or(name), facts.join(", "))
         };
         let lines = groups
             .into_iter()
@@ -276,14 +273,14 @@ impl Wall {
     /// together at the end.
     fn folds_old(&self) -> bool {
         !self.shows_old
-            && self.group == Group::None
+            && self.group == WallGrouping::None
             && self.filter.is_none()
             && self.list.sort() == Some(BY_NEED)
     }
 
-    fn folded(&self, mut keys: Vec<SessionKey>, now: Timestamp) -> Vec<SessionKey> {
-        let row = |key: &SessionKey| self.rows.get(key.place()?);
-        let is_old = |key: &SessionKey| row(key).is_some_and(|row| row.is_old(now));
+    fn folded(&self, mut keys: Vec<SessionRowKey>, now: Timestamp) -> Vec<SessionRowKey> {
+        let row = |key: &SessionRowKey| self.rows.get(key.place()?);
+        let is_old = |key: &SessionRowKey| row(key).is_some_and(|row| row.is_old(now));
         let first = keys.iter().position(is_old).unwrap_or(keys.len());
         let old = keys.split_off(first);
         // If all sessions are old, each has its row.
@@ -292,9 +289,9 @@ impl Wall {
             return keys;
         }
         let is_unclean =
-            |key: &&SessionKey| row(key).is_some_and(|row| row.activity == Activity::Unclean);
+            |key: &&SessionRowKey| row(key).is_some_and(|row| row.activity == Activity::Unclean);
         let unclean = old.iter().filter(is_unclean).count();
-        keys.push(SessionKey::Old(old.len(), unclean));
+        keys.push(SessionRowKey::Old(old.len(), unclean));
         keys
     }
 }

@@ -19,16 +19,16 @@ const WIDE: u16 = 190;
 
 /// Sorts the rows, and writes the visible ones.
 pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
-    wall.order(screen.now);
+    wall.sort_rows(screen.now);
     let room = Room::of(screen);
     let pane = preview(wall, room);
     let side = match pane {
-        PreviewPane::Beside(width) => width,
+        PreviewPane::Right(width) => width,
         PreviewPane::Hidden | PreviewPane::Below(_) => 0,
     };
     let below = match pane {
         PreviewPane::Below(lines) => lines + 1,
-        PreviewPane::Hidden | PreviewPane::Beside(_) => 0,
+        PreviewPane::Hidden | PreviewPane::Right(_) => 0,
     };
     let heads = usize::from(room.has_heads());
     wall.list
@@ -48,7 +48,7 @@ pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
         ..Sheet::default()
     };
     if sheet.rows.is_empty() {
-        sheet.say_why(&why_empty(wall, screen), &screen.theme, columns);
+        sheet.show_message(&why_empty(wall, screen), &screen.theme, columns);
     }
     wall.sheet = sheet.with_preview(pane, room, |width, lines| {
         let row = wall.chosen();
@@ -60,7 +60,7 @@ pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
 pub(super) fn toggle_preview(wall: &mut Wall, screen: &mut Screen) {
     wall.hides_preview = !wall.hides_preview;
     if !wall.hides_preview && preview(wall, Room::of(screen)) == PreviewPane::Hidden {
-        screen.say(list_page::no_room(WIDE));
+        screen.set_status(list_page::no_room(WIDE));
     }
 }
 
@@ -84,7 +84,7 @@ fn sums(wall: &Wall, screen: &Screen, width: usize) -> Vec<Span<'static>> {
     let (mut all, mut needing, mut working) = (0_u64, 0_u64, 0_u64);
     for row in wall.rows() {
         all += 1;
-        needing += u64::from(row.need.is_for_somebody());
+        needing += u64::from(row.need.needs_user());
         working += u64::from(row.activity.is_work());
     }
     let cost = SessionRow::sum(wall.rows())
@@ -121,7 +121,7 @@ fn status(wall: &Wall, screen: &Screen) -> String {
         .map(|filter| format!("&{} {shown} of {all}", filter.typed))
         .into_iter()
         .chain(sort.map(|_| wall.list.sorted_by(&screen.theme)))
-        .chain(wall.wishes.iter().map(|wish| format!("watching {wish}")))
+        .chain(wall.alarms.iter().map(|wish| format!("watching {wish}")))
         .chain(wall.unread())
         .collect();
     if parts.is_empty() && all > 0 {

@@ -29,7 +29,11 @@ const COUNTED: [fn(&str) -> bool; 5] = [
 
 /// Reads the `usage` of a message of this model, with the requests in it; `None` if it is not an
 /// object.
-pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> Option<AnswerUsage> {
+pub(crate) fn read_usage(
+    json: &Json<'_>,
+    model: Option<&Name>,
+    out: &mut Batch,
+) -> Option<AnswerUsage> {
     let mut own = usage(json, out)?;
     // Agents that count credits write 0 for tokens: the counts are unknown.
     if json.has("credits") && counts(&own) == [0; 4] {
@@ -90,7 +94,7 @@ pub(crate) fn spent(json: &Json<'_>, model: Option<&Name>, out: &mut Batch) -> O
             continue;
         }
         if is_counted {
-            take(&mut own, &step);
+            subtract(&mut own, &step);
         }
         if !step.is_zero() {
             others.push((step, its.or_else(|| model.cloned())));
@@ -111,7 +115,7 @@ fn counts(usage: &Usage) -> [u64; 4] {
 }
 
 /// Subtracts the usage of an iteration on another model.
-fn take(own: &mut Usage, part: &Usage) {
+fn subtract(own: &mut Usage, part: &Usage) {
     for (own, part) in [
         (&mut own.input, part.input),
         (&mut own.output, part.output),
@@ -219,7 +223,7 @@ impl ModelTotals {
     }
 
     /// The total cost minus the costs of the models, in USD; `None` if they account for all of it.
-    pub(crate) fn rest(&self) -> Option<f64> {
+    pub(crate) fn unattributed_cost(&self) -> Option<f64> {
         let total = self.total?;
         let costs: Vec<f64> = self
             .models
@@ -233,7 +237,7 @@ impl ModelTotals {
 
 #[cfg(test)]
 mod tests {
-    use super::{ModelTotals, spent};
+    use super::{ModelTotals, read_usage};
     use crate::formats::json::parse;
     use crate::model::edit::Batch;
     use crate::model::text::Text;
@@ -248,7 +252,7 @@ mod tests {
             whole.0, whole.1
         );
         let mut out = Batch::default();
-        let made = spent(&parse(&text).unwrap(), Some(&Text::from("own")), &mut out).unwrap();
+        let made = read_usage(&parse(&text).unwrap(), Some(&Text::from("own")), &mut out).unwrap();
         let counts = |usage: &super::Usage| (usage.input.unwrap(), usage.output.unwrap());
         let others = made.others.iter().map(|(usage, model)| {
             let (input, output) = counts(usage);
@@ -343,7 +347,7 @@ mod tests {
             ),
         ] {
             let json = format!("{{{members}}}");
-            let made = spent(&parse(&json).unwrap(), None, &mut Batch::default()).unwrap();
+            let made = read_usage(&parse(&json).unwrap(), None, &mut Batch::default()).unwrap();
             assert_eq!(
                 made.own.terms,
                 terms.into_iter().map(Text::from).collect::<Vec<_>>(),
@@ -374,15 +378,15 @@ mod tests {
         let both = r#""a":{"inputTokens":1,"costUSD":0.1},"b":{"inputTokens":1,"costUSD":0.2}"#;
         let all = totals(both, 0.3, false);
         assert_eq!(
-            (costs(&all), all.rest()),
+            (costs(&all), all.unattributed_cost()),
             (vec![Some(0.1), Some(0.2)], None)
         );
-        assert!((totals(both, 0.5, false).rest().unwrap() - 0.2).abs() < 1e-9);
+        assert!((totals(both, 0.5, false).unattributed_cost().unwrap() - 0.2).abs() < 1e-9);
         let unknown = r#""a":{"inputTokens":1,"costUSD":0},"b":{"inputTokens":1}"#;
         assert_eq!(
             (
                 costs(&totals(unknown, 0.5, false)),
-                totals(unknown, 0.5, false).rest()
+                totals(unknown, 0.5, false).unattributed_cost()
             ),
             (vec![None, None], Some(0.5))
         );

@@ -2,7 +2,7 @@
 //! versions as a growing snapshot.
 
 use super::bill::BilledRequest;
-use super::lanes::owners::is_beside;
+use super::lanes::owners::is_companion_line;
 use super::line::TranscriptLine;
 use super::session::DecoderState;
 use super::user::MessageReader;
@@ -26,14 +26,14 @@ pub(crate) fn decode(
 ) -> Fate {
     let from = out.edits.len();
     let entry = read(line, session, out);
-    let is_beside = is_beside(line);
-    let others = take_usages(from, out);
+    let is_beside = is_companion_line(line);
+    let others = split_off_usages(from, out);
     let request = BilledRequest::of(&entry, &others);
     let fate = add_part(entry, session, out);
     out.edits.extend(others);
     session
         .bill
-        .spend(request, (is_beside, fate == Fate::Shown), out);
+        .add(request, (is_beside, fate == Fate::Shown), out);
     fate
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn decode(
 pub fn read(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Entry {
     session.requests.end(line.lane.as_ref());
     let key = line.answer();
-    session.forks.see(&key, line);
+    session.forks.record_answer(&key, line);
     let message = line.json.get("message");
     let model = message.get("model").text();
     let is_synthetic = model.as_deref() == Some(SYNTHETIC);
@@ -52,7 +52,7 @@ pub fn read(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Bat
     }
     entry.blocks = blocks(line, &key, session, out);
     if is_error {
-        say_error(line, &mut entry.blocks);
+        join_error_texts(line, &mut entry.blocks);
     }
     // The message is complete with its last line.
     entry.ended = line.at;
@@ -73,7 +73,7 @@ fn is_error(line: &TranscriptLine<'_>) -> bool {
 }
 
 /// Joins the texts of an error into one block before the other blocks of its line.
-fn say_error(line: &TranscriptLine<'_>, blocks: &mut Vec<Block>) {
+fn join_error_texts(line: &TranscriptLine<'_>, blocks: &mut Vec<Block>) {
     let content = line.json.at(&["message", "content"]).blocks();
     let texts = content.iter().filter(|block| block_type(block) == "text");
     let texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
@@ -83,7 +83,7 @@ fn say_error(line: &TranscriptLine<'_>, blocks: &mut Vec<Block>) {
 }
 
 /// Removes the usage edits of requests made on behalf of an answer, to be emitted after it.
-pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
+pub(crate) fn split_off_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
     let made = out.edits.split_off(from.min(out.edits.len()));
     let (usages, others) = made
         .into_iter()
@@ -94,7 +94,7 @@ pub(crate) fn take_usages(from: usize, out: &mut Batch) -> Vec<Edit> {
 
 /// Emits a part of an answer. Shown for the first part, merged for further ones.
 pub fn add_part(entry: Entry, session: &mut DecoderState, out: &mut Batch) -> Fate {
-    let begins = session.begins_answer(&entry.key, entry.lane.as_ref(), entry.origin.file);
+    let begins = session.begin_answer(&entry.key, entry.lane.as_ref(), entry.origin.file);
     let fate = if begins { Fate::Shown } else { Fate::Merged };
     out.entry(entry);
     fate
@@ -105,7 +105,7 @@ pub fn add_part(entry: Entry, session: &mut DecoderState, out: &mut Batch) -> Fa
 pub(crate) fn copy(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     for block in line.json.at(&["message", "content"]).blocks() {
         if block_type(block).ends_with("tool_use") {
-            session.calls.note_copy(block.get("id").str_or_empty());
+            session.calls.add_copied(block.get("id").str_or_empty());
         }
     }
     let model = line.json.at(&["message", "model"]).text();
@@ -157,9 +157,9 @@ fn add_unknown(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut 
                 entry.push_piece(line.piece(), kind);
             }
         } else if let Some(reader) = &mut reader {
-            out.pass_over(|out| reader.read(block, site, out));
+            out.discard_edits(|out| reader.read(block, site, out));
         } else {
-            out.pass_over(|out| anthropic::content(block, site, out));
+            out.discard_edits(|out| anthropic::content(block, site, out));
         }
     }
     if entry.blocks.is_empty() {
@@ -192,7 +192,9 @@ fn blocks(
             BlockContent::Part(kind) => {
                 if let BlockKind::Call(call) = &kind {
                     session.calls.begin(line.lane.as_ref(), answer, &call.key);
-                    session.lanes.called(&call.key, line.lane.as_ref(), out);
+                    session
+                        .lanes
+                        .confirm_links(&call.key, line.lane.as_ref(), out);
                     if call.kind == ToolKind::Delegate {
                         session
                             .lanes
@@ -225,7 +227,7 @@ fn usage(
     model: Option<&Name>,
     out: &mut Batch,
 ) -> Option<Usage> {
-    let made = spent::spent(line.json.at(&["message", "usage"]), model, out)?;
+    let made = spent::read_usage(line.json.at(&["message", "usage"]), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {
         let of = Text::clean(&format!("{answer}:iteration {number}"));
         out.usage(of, usage, model);

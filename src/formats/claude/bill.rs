@@ -34,7 +34,7 @@ pub(crate) struct RecordedUsage {
     /// The timestamp of the first answer behind the last `cost-state`.
     resumed: Option<Timestamp>,
     /// Requests of sub-agents that are open or may become so.
-    beside: Vec<BilledRequest>,
+    open_requests: Vec<BilledRequest>,
 }
 
 /// A request, with those that were made on its behalf.
@@ -68,7 +68,7 @@ impl BilledRequest {
 impl RecordedUsage {
     /// Adds a request, from the file of a sub-agent or the session's own. An answer that began
     /// before a `cost-state` is included in it.
-    pub(crate) fn spend(
+    pub(crate) fn add(
         &mut self,
         request: BilledRequest,
         (is_beside, is_new): (bool, bool),
@@ -82,7 +82,7 @@ impl RecordedUsage {
                 self.open(&request, out);
             }
             if request.at > self.newest || self.models.is_some() {
-                self.beside.push(request);
+                self.open_requests.push(request);
             }
             return;
         }
@@ -95,7 +95,7 @@ impl RecordedUsage {
                     .any(|(of, ..)| self.open.contains_key(of)));
         self.newest = self.newest.max(request.at);
         if self.models.is_none() {
-            self.beside.retain(|beside| beside.at > self.newest);
+            self.open_requests.retain(|beside| beside.at > self.newest);
         }
         if !is_open {
             return;
@@ -103,10 +103,10 @@ impl RecordedUsage {
         self.open(&request, out);
         if self.resumed.is_none() && request.at.is_some() {
             self.resumed = request.at;
-            for beside in std::mem::take(&mut self.beside) {
+            for beside in std::mem::take(&mut self.open_requests) {
                 if self.is_later(&beside) {
                     self.open(&beside, out);
-                    self.beside.push(beside);
+                    self.open_requests.push(beside);
                 }
             }
         }
@@ -123,7 +123,7 @@ impl RecordedUsage {
             out,
         );
         let lacks_cost = lacks_cost && !totals.models.iter().any(|(_, usage)| usage.lacks_cost);
-        let rest = totals.rest();
+        let rest = totals.unattributed_cost();
         if let Some(after) = self.last.clone() {
             let rest = rest.map(|cost| {
                 (
@@ -140,7 +140,7 @@ impl RecordedUsage {
         let names = totals.models.iter().map(|(name, _)| name.clone()).collect();
         for gone in self.models.replace(names).unwrap_or_default() {
             if !totals.models.iter().any(|(name, _)| *name == gone) {
-                put(
+                emit_usage(
                     &of_model(&gone),
                     Usage {
                         scope: Scope::Total,
@@ -152,7 +152,7 @@ impl RecordedUsage {
             }
         }
         for (name, usage) in totals.models {
-            put(
+            emit_usage(
                 &of_model(&name),
                 Usage {
                     scope: Scope::Total,
@@ -162,7 +162,7 @@ impl RecordedUsage {
                 out,
             );
         }
-        put(
+        emit_usage(
             "cost-state",
             Usage {
                 scope: Scope::Fallback,
@@ -174,7 +174,7 @@ impl RecordedUsage {
             out,
         );
         for (of, _) in self.open.drain() {
-            put(
+            emit_usage(
                 &open(&of),
                 Usage {
                     scope: Scope::Open,
@@ -186,7 +186,7 @@ impl RecordedUsage {
         }
         self.resumed = None;
         let newest = self.newest;
-        self.beside.retain(|beside| beside.at > newest);
+        self.open_requests.retain(|beside| beside.at > newest);
         Fate::Merged
     }
 
@@ -209,7 +209,7 @@ impl RecordedUsage {
                 continue;
             }
             self.open.insert(of.clone(), usage.clone());
-            put(
+            emit_usage(
                 &open(of),
                 Usage {
                     scope: Scope::Open,
@@ -230,6 +230,6 @@ fn open(of: &Key) -> String {
     format!("{of}:open")
 }
 
-fn put(of: &str, usage: Usage, model: Option<Name>, out: &mut Batch) {
+fn emit_usage(of: &str, usage: Usage, model: Option<Name>, out: &mut Batch) {
     out.usage(Text::clean(of), usage, model);
 }

@@ -59,13 +59,13 @@ impl LaneCalls {
     }
 
     /// Marks the calls of an answer in this lane as copies: the answer belongs to another lane.
-    pub(crate) fn take_back(&mut self, lane: Option<&Name>, answer: &Key) {
+    pub(crate) fn mark_copied(&mut self, lane: Option<&Name>, answer: &Key) {
         self.copied.insert((number(lane), number(Some(answer))));
     }
 
     /// Adds a call of a copied answer.
-    pub(crate) fn note_copy(&mut self, call: &str) {
-        if !self.knows(call) {
+    pub(crate) fn add_copied(&mut self, call: &str) {
+        if !self.contains(call) {
             self.only_copied.insert(Text::clean(call));
         }
     }
@@ -80,8 +80,7 @@ impl LaneCalls {
         is_copy && !self.others.contains(&(lane, call.clone()))
     }
 
-    /// Whether a call is in a lane other than this one.
-    pub(crate) fn is_beside(&self, lane: &Name, call: &Key) -> bool {
+    pub(crate) fn is_in_other_lane(&self, lane: &Name, call: &Key) -> bool {
         let lane = number(Some(lane));
         let is_other = || {
             self.others
@@ -100,26 +99,24 @@ impl LaneCalls {
         }
     }
 
-    /// Whether a call is in the session.
-    pub(crate) fn knows(&self, call: &str) -> bool {
+    pub(crate) fn contains(&self, call: &str) -> bool {
         self.known.contains(call)
     }
 
-    /// Marks the open calls of a lane as lost.
-    pub(crate) fn lose(&mut self, lane: Option<&Name>, out: &mut Batch) {
+    pub(crate) fn mark_lost(&mut self, lane: Option<&Name>, out: &mut Batch) {
         for call in self.open.remove(&lane.cloned()).unwrap_or_default() {
             out.state(call, ToolState::Lost);
         }
     }
 
     /// Drops the open calls of a lane, without a record that they were abandoned.
-    pub(crate) fn forget(&mut self, lane: Option<&Name>) {
+    pub(crate) fn remove_lane(&mut self, lane: Option<&Name>) {
         self.open.remove(&lane.cloned());
     }
 
     /// Marks a call as lost, if it is in the session.
-    pub(crate) fn give_up(&self, call: &str, out: &mut Batch) {
-        if self.knows(call) {
+    pub(crate) fn mark_call_lost(&self, call: &str, out: &mut Batch) {
+        if self.contains(call) {
             out.state(Text::clean(call), ToolState::Lost);
         }
     }

@@ -33,7 +33,7 @@ impl PendingCommand {
 
     /// Skips lines that are not messages between a command and its output: attachments, or unknown
     /// types.
-    pub(crate) fn pass(&mut self, line: &TranscriptLine<'_>) {
+    pub(crate) fn skip(&mut self, line: &TranscriptLine<'_>) {
         let is_message = matches!(line.kind(), "user" | "assistant");
         if line.has_uuid
             && !is_message

@@ -15,7 +15,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
-use crate::model::tool::work::About;
+use crate::model::tool::work::WorkReference;
 
 /// How trustworthy the source of a link from a sub-agent to its call is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub(crate) struct SubAgents {
     labels: HashMap<Key, Text>,
     copies: HashSet<Key>,
     /// Members of a team by name.
-    mates: HashMap<Text, Mate>,
+    members: HashMap<Text, Mate>,
     /// Agent types from `.meta.json` files that name no call.
     types: HashMap<Name, Text>,
     /// Whether all calls are copies from another file.
@@ -52,27 +52,27 @@ pub(crate) struct SubAgents {
     /// Runs of workflows.
     runs: HashMap<String, WorkflowRun>,
     /// Background work of sub-agents without a recorded end, with their lanes.
-    at_work: Vec<(Key, Option<Name>)>,
+    background_work: Vec<(Key, Option<Name>)>,
     /// Links whose calls have not been checked against the session yet.
-    unsettled: Vec<(Name, Key)>,
+    unchecked_links: Vec<(Name, Key)>,
 }
 
 impl SubAgents {
     /// Adds a sub-agent in the background, started by a call of this lane.
     pub(crate) fn begin_agent(&mut self, work: Key, lane: Option<Name>) {
-        self.at_work.push((work, lane));
+        self.background_work.push((work, lane));
     }
 
     /// Removes background work whose end is recorded.
-    pub(crate) fn end_agent(&mut self, about: &About) {
+    pub(crate) fn end_agent(&mut self, about: &WorkReference) {
         if let Some(work) = &about.handle {
-            self.at_work.retain(|(known, _)| known != work);
+            self.background_work.retain(|(known, _)| known != work);
         }
     }
 
     /// Takes the work of all sub-agents in the background: it was stopped.
     pub(crate) fn stop_agents(&mut self) -> Vec<(Key, Option<Name>)> {
-        std::mem::take(&mut self.at_work)
+        std::mem::take(&mut self.background_work)
     }
 }
 
@@ -112,7 +112,7 @@ fn is_helper(name: &str) -> bool {
 impl SubAgents {
     /// Sets the sub-agent whose own file was opened. A helper's file begins with a copy of the
     /// conversation that it serves, so that the sub-agents started there are not its own.
-    pub(crate) fn set_home(&mut self, home: Option<&Name>) {
+    pub(crate) fn set_opened_agent(&mut self, home: Option<&Name>) {
         self.is_copied = home.is_some_and(|home| is_helper(home));
     }
 
@@ -121,7 +121,7 @@ impl SubAgents {
         let Some(mate) = self
             .types
             .get(&name)
-            .and_then(|name| self.mates.get_mut(name))
+            .and_then(|name| self.members.get_mut(name))
         else {
             return name;
         };
@@ -133,7 +133,7 @@ impl SubAgents {
 
     /// Adds a member of a team that the call created.
     pub(crate) fn spawn(&mut self, mate: &str, call: &Key, out: &mut Batch) {
-        if !identifies(mate) || self.mates.contains_key(mate) {
+        if !identifies(mate) || self.members.contains_key(mate) {
             return;
         }
         let (mate, call) = (Text::clean(mate), call.clone());
@@ -152,15 +152,15 @@ impl SubAgents {
         if let Some(lane) = &lane {
             self.link(lane, &call, Trust::Result, out);
         }
-        self.mates.insert(mate, Mate { call, lane });
+        self.members.insert(mate, Mate { call, lane });
     }
 
     /// Records the agent type from a `.meta.json` file without a call. If it is the name of a team
     /// member, the file is the member's.
-    pub(crate) fn call_mate(&mut self, name: &str, kind: Text, out: &mut Batch) {
+    pub(crate) fn set_agent_type(&mut self, name: &str, kind: Text, out: &mut Batch) {
         let name = Text::clean(name);
         self.types.insert(name.clone(), kind.clone());
-        let Some(mate) = self.mates.get_mut(&kind) else {
+        let Some(mate) = self.members.get_mut(&kind) else {
             return;
         };
         if mate.lane.get_or_insert_with(|| name.clone()) == &name {
@@ -191,8 +191,8 @@ impl SubAgents {
             return;
         }
         let (name, call) = (Text::clean(name), Text::clean(call));
-        if !self.linker.knows(&name) {
-            out.wanted.push(name.clone());
+        if !self.linker.contains(&name) {
+            out.requested_files.push(name.clone());
         }
         if let Some(label) = self.labels.get(&call)
             && self.linker.label(&name).is_none()
@@ -201,7 +201,7 @@ impl SubAgents {
             self.linker.name(&name, 0, label.clone(), out);
         }
         if self.linker.claim(&name, call.clone(), trust as u8, out) {
-            self.unsettled.push((name, call));
+            self.unchecked_links.push((name, call));
         }
     }
 
@@ -231,8 +231,8 @@ impl SubAgents {
     /// Confirms the new links whose calls are in the session, in a lane other than the one they
     /// started.
     pub(crate) fn link_calls(&mut self, calls: &LaneCalls, out: &mut Batch) {
-        for (name, call) in std::mem::take(&mut self.unsettled) {
-            if calls.is_beside(&name, &call) {
+        for (name, call) in std::mem::take(&mut self.unchecked_links) {
+            if calls.is_in_other_lane(&name, &call) {
                 self.linker.confirm(&name, &call, out);
             } else {
                 self.awaited.entry(call).or_default().push(name);
@@ -241,7 +241,7 @@ impl SubAgents {
     }
 
     /// Confirms the links that waited for this call.
-    pub(crate) fn called(&mut self, call: &Key, by: Option<&Name>, out: &mut Batch) {
+    pub(crate) fn confirm_links(&mut self, call: &Key, by: Option<&Name>, out: &mut Batch) {
         if self.awaited.is_empty() {
             return;
         }
@@ -257,13 +257,11 @@ impl SubAgents {
         }
     }
 
-    /// Marks a sub-agent as a fork of its parent.
-    pub(crate) fn note_fork(&mut self, name: &Name) {
+    pub(crate) fn mark_fork(&mut self, name: &Name) {
         self.forks.entry(name.clone()).or_default().0 = true;
     }
 
-    /// Sets the nesting depth of a sub-agent.
-    pub(crate) fn note_depth(&mut self, name: &Name, depth: u64) {
+    pub(crate) fn set_depth(&mut self, name: &Name, depth: u64) {
         self.forks.entry(name.clone()).or_default().1 = depth;
     }
 
@@ -291,7 +289,7 @@ impl SubAgents {
     }
 
     /// Records that a copy of a sub-agent's message was shown.
-    pub(crate) fn note_copy(&mut self, copy: Key) -> bool {
+    pub(crate) fn add_copy(&mut self, copy: Key) -> bool {
         self.copies.insert(copy)
     }
 

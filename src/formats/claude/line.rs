@@ -1,6 +1,6 @@
 //! The envelope that lines of the chain share: id, parent, lane and timestamp.
 
-use crate::formats::decoder::{Input, Place};
+use crate::formats::decoder::{Input, RecordPlace};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
@@ -116,17 +116,17 @@ pub(crate) fn lane_of(input: Input<'_>) -> Option<Name> {
     let json = input.json;
     let agent = json.get("agentId").text();
     match input.place {
-        Place::CompanionLine(path) => agent.or_else(|| {
+        RecordPlace::CompanionLine(path) => agent.or_else(|| {
             let stem = path.file_stem()?.to_str()?;
             Some(Text::clean(stem.strip_prefix("agent-").unwrap_or(stem)))
         }),
-        Place::Line
-        | Place::Header
-        | Place::Element
-        | Place::File(_)
-        | Place::Text(_)
-        | Place::Passage
-        | Place::Row(_) => json
+        RecordPlace::Line
+        | RecordPlace::Header
+        | RecordPlace::Element
+        | RecordPlace::File(_)
+        | RecordPlace::Text(_)
+        | RecordPlace::Passage
+        | RecordPlace::Row(_) => json
             .get("isSidechain")
             .is_true()
             .then(|| agent.unwrap_or_else(|| Text::clean(SIDECHAIN))),

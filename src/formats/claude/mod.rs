@@ -36,9 +36,9 @@ mod tests;
 
 use std::path::Path;
 
-use super::decoder::{Decoder, Format, Input, Place};
+use super::decoder::{Decoder, Format, Input, RecordPlace};
 
-use super::probe::{Probe, Verdict};
+use super::probe::{Probe, ProbeResult};
 
 use super::definition::head::Head;
 use super::definition::heads::head;
@@ -49,7 +49,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use lanes::owners::{LineStanding, is_beside};
+use lanes::owners::{LineStanding, is_companion_line};
 use lanes::{Trust, fork, workflow};
 use line::{SIDECHAIN, TranscriptLine};
 use session::DecoderState;
@@ -63,11 +63,11 @@ impl Format for Claude {
         Box::new(ClaudeDecoder::of(self.head()))
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff::sniff(probe)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -91,26 +91,29 @@ impl Decoder for ClaudeDecoder {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        if let Some(fate) = self.beside(input, out) {
+        if let Some(fate) = self.decode_companion(input, out) {
             self.session.lanes.link_calls(&self.session.calls, out);
             return fate;
         }
-        let mut line = TranscriptLine::read(input, self.session.home(), out);
-        if self.session.needs_home() && input.place == Place::Line && line.has_uuid {
-            self.session.set_home(&line);
-            line = TranscriptLine::read(input, self.session.home(), out);
+        let mut line = TranscriptLine::read(input, self.session.opened_agent(), out);
+        if self.session.needs_opened_agent() && input.place == RecordPlace::Line && line.has_uuid {
+            self.session.set_opened_agent(&line);
+            line = TranscriptLine::read(input, self.session.opened_agent(), out);
         }
-        let has_no_name = line.lane.as_deref() == Some(SIDECHAIN) && input.place == Place::Line;
+        let has_no_name =
+            line.lane.as_deref() == Some(SIDECHAIN) && input.place == RecordPlace::Line;
         if has_no_name {
             line.lane = self.session.chains.lane_of(&line);
         }
         line.lane = line.lane.map(|lane| self.session.lanes.resolve(lane));
         let is_progress = line.kind() == "progress";
         if !is_progress {
-            if (is_beside(&line) || self.session.home().is_some()) && fork::begins(&line) {
+            if (is_companion_line(&line) || self.session.opened_agent().is_some())
+                && fork::has_fork_instructions(&line)
+            {
                 self.session.end_copy(&line, out);
             }
-            match self.session.note(&line, out) {
+            match self.session.record_line(&line, out) {
                 LineStanding::New => {}
                 LineStanding::Known => return Fate::Merged,
                 LineStanding::Copy => {
@@ -119,7 +122,7 @@ impl Decoder for ClaudeDecoder {
                 }
             }
         }
-        if let Some(words) = self.session.leaves(&line) {
+        if let Some(words) = self.session.session_break(&line) {
             let mut entry = line.entry(line.sub_key("session"), Role::Harness, out);
             entry.push(Break::Resumed(words));
             out.entry(entry);
@@ -129,7 +132,7 @@ impl Decoder for ClaudeDecoder {
         }
         if let Some(lane) = line.lane.as_ref().filter(|_| !is_progress) {
             if self.session.lanes.enter(lane, out)
-                && let Place::CompanionLine(path) = input.place
+                && let RecordPlace::CompanionLine(path) = input.place
                 && let Some(run) = workflow::run_of(path)
             {
                 self.session.lanes.run_has(run, lane, out);
@@ -145,17 +148,17 @@ impl Decoder for ClaudeDecoder {
             }
         }
         if line.lane.is_none() && matches!(line.kind(), "user" | "assistant") {
-            notes::go_on_here(&mut self.session, out);
+            notes::revoke_continuation(&mut self.session, out);
         }
         let from = out.edits.len();
         let fate = self.dispatch(&line, out);
         if let Some(command) = &mut self.session.command {
-            command.pass(&line);
+            command.skip(&line);
         }
         self.session.lanes.link_calls(&self.session.calls, out);
-        let is_own = line.lane.is_none() && input.place == Place::Line;
-        if is_own && fate == Fate::Shown && self.session.home().is_some() {
-            self.session.forks.note(from, out);
+        let is_own = line.lane.is_none() && input.place == RecordPlace::Line;
+        if is_own && fate == Fate::Shown && self.session.opened_agent().is_some() {
+            self.session.forks.count(from, out);
         }
         if line.has_uuid && is_own {
             link(&line, from, out);
@@ -164,7 +167,7 @@ impl Decoder for ClaudeDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.session.stored.miss(out);
+        self.session.stored.report_missing(out);
     }
 }
 
@@ -178,19 +181,20 @@ impl ClaudeDecoder {
     }
 
     /// Decodes a record of a companion file that is not a transcript; `None` if it is one.
-    fn beside(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
+    fn decode_companion(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
         Some(match input.place {
-            Place::File(path) if workflow::is_report(path) => {
+            RecordPlace::File(path) if workflow::is_report(path) => {
                 workflow::report(input.json, &mut self.session, out)
             }
-            Place::File(path) => self.describe_agent(path, input, out),
-            Place::CompanionLine(path) if workflow::is_journal(path) => {
+            RecordPlace::File(path) => self.describe_agent(path, input, out),
+            RecordPlace::CompanionLine(path) if workflow::is_journal(path) => {
                 workflow::journal(path, input, &mut self.session, out)
             }
-            Place::Text(path) => self
-                .session
-                .stored
-                .arrive(path, input.json.str_or_empty(), out),
+            RecordPlace::Text(path) => {
+                self.session
+                    .stored
+                    .arrive(path, input.json.str_or_empty(), out)
+            }
             _ => return None,
         })
     }
@@ -202,7 +206,10 @@ impl ClaudeDecoder {
             "system" => system::decode(line, &mut self.session, out),
             "progress" => progress::decode(line, &mut self.session, out),
             "attachment" => attachment::decode(line, &mut self.session, out),
-            "cost-state" if line.input.place == Place::Line && self.session.home().is_none() => {
+            "cost-state"
+                if line.input.place == RecordPlace::Line
+                    && self.session.opened_agent().is_none() =>
+            {
                 self.session.bill.record(line, out)
             }
             "cost-state" => Fate::Passed("the cost of another session"),
@@ -216,7 +223,7 @@ impl ClaudeDecoder {
                 let show = if line.has_uuid {
                     unknown::record
                 } else {
-                    unknown::apart
+                    unknown::show_outside
                 };
                 show(NamedKind("type", kind), line.json, entry, out)
             }),
@@ -231,20 +238,20 @@ impl ClaudeDecoder {
             .and_then(|name| name.strip_suffix(".meta.json"));
         let Some(agent) = stem.map(|stem| stem.strip_prefix("agent-").unwrap_or(stem)) else {
             let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-            return unknown::apart(NamedKind("file", ""), input.json, entry, out);
+            return unknown::show_outside(NamedKind("file", ""), input.json, entry, out);
         };
         let json = input.json;
         let name = Text::clean(agent);
         if json.get("isFork").is_true() || json.get("agentType").is("fork") {
-            self.session.lanes.note_fork(&name);
+            self.session.lanes.mark_fork(&name);
         }
         if let Some(depth) = json.get("spawnDepth").count() {
-            self.session.lanes.note_depth(&name, depth);
+            self.session.lanes.set_depth(&name, depth);
         }
         if let Some(call) = json.get("toolUseId").filled() {
             self.session.lanes.link(agent, call, Trust::Meta, out);
         } else if let Some(kind) = json.get("agentType").text() {
-            self.session.lanes.call_mate(agent, kind, out);
+            self.session.lanes.set_agent_type(agent, kind, out);
         }
         let names = [("description", 2), ("name", 2), ("agentType", 1)];
         let label = names

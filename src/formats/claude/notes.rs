@@ -32,8 +32,8 @@ pub(crate) fn decode(
             out.fact("tag", value);
             Fate::Merged
         }
-        "pr-link" => once(line, "pull request", &["prUrl"], session, out),
-        "frame-link" => once(
+        "pr-link" => show_once(line, "pull request", &["prUrl"], session, out),
+        "frame-link" => show_once(
             line,
             "artifact",
             &["title", "frameUrl", "path"],
@@ -84,7 +84,7 @@ fn continued(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Ba
 }
 
 /// Revokes the record that the conversation continues elsewhere: it continues here.
-pub(crate) fn go_on_here(session: &mut DecoderState, out: &mut Batch) {
+pub(crate) fn revoke_continuation(session: &mut DecoderState, out: &mut Batch) {
     let Some(mut entry) = session.continued.take() else {
         return;
     };
@@ -145,7 +145,7 @@ fn summary(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batc
 
 /// Shows an artifact of the session once: the lines are repeated at each resume, so that their
 /// positions are meaningless.
-fn once(
+fn show_once(
     line: &TranscriptLine<'_>,
     what: &str,
     members: &[&str],

@@ -8,7 +8,7 @@ use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::figures::{bytes, count};
 use crate::model::text::{Text, count_lines};
-use crate::model::tool::work::Ends;
+use crate::model::tool::work::EndRecording;
 use crate::model::tool::{ToolResult, Verdict};
 
 /// First words of the text of a result whose call the user interrupted.
@@ -40,7 +40,7 @@ pub(crate) fn enrich(result: &mut ToolResult, text: &str, details: &Json<'_>, ou
             .as_mut()
             .filter(|_| background::has_no_end(details))
         {
-            work.ends = Ends::Unrecorded;
+            work.ends = EndRecording::Unrecorded;
         }
     }
     let is_failed = result.verdict == Verdict::Failed;

@@ -37,7 +37,7 @@ fn owner_of_id(path: &Path, id: &str) -> Option<PathBuf> {
 }
 
 /// The folder of all projects, if the session is in the usual directory; else the session's folder.
-fn home(path: &Path) -> PathBuf {
+fn projects_folder(path: &Path) -> PathBuf {
     let project = path.parent().unwrap_or(path);
     let projects = project
         .parent()
@@ -61,7 +61,7 @@ pub(crate) fn processes(path: &Path) -> Option<PathBuf> {
 /// The files with a role, as of all agents that write like Claude Code.
 pub(super) fn files(head: &Head, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
     match role {
-        FileRole::Home => vec![Pattern(home(path))],
+        FileRole::Home => vec![Pattern(projects_folder(path))],
         FileRole::Owner => Pattern::list(owner(path)),
         FileRole::OwnerById(id) => Pattern::list(owner_of_id(path, id)),
         FileRole::Requested(agent) => Pattern::list(of_agent(path, agent)),

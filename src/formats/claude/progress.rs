@@ -31,7 +31,7 @@ pub(crate) fn decode(
     match text("type") {
         "bash_progress" | "powershell_progress" => {
             let output = data.get("fullOutput").filled().unwrap_or(text("output"));
-            live(line, output, session, out)
+            set_live_output(line, output, session, out)
         }
         "hook_progress" => hooks::started(line, data, &mut session.hooks, out),
         "mcp_progress" => {
@@ -39,14 +39,14 @@ pub(crate) fn decode(
                 .get("progressMessage")
                 .filled()
                 .unwrap_or(text("status"));
-            live(
+            set_live_output(
                 line,
                 &format!("{} {message}", text("serverName")),
                 session,
                 out,
             )
         }
-        "query_update" => live(
+        "query_update" => set_live_output(
             line,
             &format!("searching for {}", text("query")),
             session,
@@ -54,14 +54,14 @@ pub(crate) fn decode(
         ),
         "search_results_received" => {
             let results = count(data.get("resultCount").count().unwrap_or(0), "result");
-            live(
+            set_live_output(
                 line,
                 &format!("{results} for {}", text("query")),
                 session,
                 out,
             )
         }
-        "waiting_for_task" => live(
+        "waiting_for_task" => set_live_output(
             line,
             &format!("waiting for {}", text("taskDescription")),
             session,
@@ -70,14 +70,14 @@ pub(crate) fn decode(
         "agent_progress" => copy(line, data, session, out),
         other => {
             let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::apart(NamedKind("progress.type", other), line.json, entry, out)
+            unknown::show_outside(NamedKind("progress.type", other), line.json, entry, out)
         }
     }
 }
 
 /// Sets the output of a running call. Each line contains all output so far, so that only the newest
 /// one counts. Without its call in the session it is a trace entry.
-fn live(
+fn set_live_output(
     line: &TranscriptLine<'_>,
     output: &str,
     session: &mut DecoderState,
@@ -85,7 +85,7 @@ fn live(
 ) -> Fate {
     let call = line.json.get("parentToolUseID").str_or_empty();
     let body = out.output(output.trim());
-    if identifies(call) && session.calls.knows(call) {
+    if identifies(call) && session.calls.contains(call) {
         let state = if body.bytes == 0 {
             ToolState::Running
         } else {
@@ -121,10 +121,10 @@ fn copy(
     let id = inner.get("uuid").str().filter(|id| identifies(id));
     let Some(id) = id.filter(|_| identifies(agent)) else {
         let text = anthropic::output_text(inner.at(&["message", "content"]));
-        return live(line, &text, session, out);
+        return set_live_output(line, &text, session, out);
     };
     let key = copy_key(id);
-    if session.has_seen(id) || !session.lanes.note_copy(key.clone()) {
+    if session.has_seen(id) || !session.lanes.add_copy(key.clone()) {
         return Fate::Merged;
     }
     let lane = Text::clean(agent);

@@ -6,7 +6,7 @@ use super::{ClaudeDecoder, places, sniff};
 use crate::formats::decoder::{Decoder, Format};
 use crate::formats::definition::heads::head;
 use crate::formats::json::Json;
-use crate::formats::probe::{Confidence, Probe, Verdict};
+use crate::formats::probe::{Confidence, Probe, ProbeResult};
 use crate::formats::roots::{FileRole, Pattern, SessionName};
 use crate::model::record::Shape;
 
@@ -19,7 +19,7 @@ impl Format for Qoder {
         Box::new(ClaudeDecoder::of(self.head()))
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         let has_head = probe.lines.iter().any(is_head);
         let has_credits = || {
             probe
@@ -27,12 +27,12 @@ impl Format for Qoder {
                 .iter()
                 .any(|line| line.at(&["message", "usage"]).has("credits"))
         };
-        if !(has_head || has_credits() || lies_with_it(probe.path)) {
-            return Verdict::no("neither credits nor a configuration of Qoder");
+        if !(has_head || has_credits() || is_in_qoder_folder(probe.path)) {
+            return ProbeResult::no("neither credits nor a configuration of Qoder");
         }
         let verdict = sniff::sniff(probe);
         if has_head && verdict.confidence < Confidence::Certain {
-            return Verdict::yes(
+            return ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Lines,
                 "a configuration of Qoder",
@@ -40,13 +40,13 @@ impl Format for Qoder {
         }
         let reason = format!("{}, with credits or in Qoder's folder", verdict.reason);
         if verdict.confidence >= Confidence::Likely {
-            Verdict { reason, ..verdict }
+            ProbeResult { reason, ..verdict }
         } else {
             verdict
         }
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -60,7 +60,7 @@ fn is_head(line: &Json<'_>) -> bool {
     line.get("type").is("runtime-config") && line.has("sessionId")
 }
 
-fn lies_with_it(path: &Path) -> bool {
+fn is_in_qoder_folder(path: &Path) -> bool {
     path.iter()
         .any(|folder| folder == ".qoder" || folder == ".qoderwork")
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use super::lanes::{SubAgents, Trust};
 use super::line::TranscriptLine;
 use super::voice::background;
-use super::voice::{ClaudeAuthor, element, voice_of};
+use super::voice::{ClaudeAuthor, classify, element};
 use crate::formats::json::Json;
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
@@ -20,7 +20,7 @@ use crate::model::tool::work::Carrier;
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     /// Prompts of the user, in order of arrival.
-    said: BTreeMap<usize, QueuedPrompt>,
+    prompts: BTreeMap<usize, QueuedPrompt>,
     /// Notifications of the program.
     notices: BTreeMap<usize, QueuedPrompt>,
     /// Number of prompts and notifications so far.
@@ -32,7 +32,7 @@ pub(crate) struct Queue {
     /// Prompts that were delivered, but whose removal was not recorded yet.
     unannounced: Vec<Piece>,
     /// Prompts that were delivered in this turn, by text: an attachment may still record them.
-    given: HashMap<Piece, Key>,
+    delivered: HashMap<Piece, Key>,
     /// Whether attachments record deliveries.
     has_attachments: bool,
 }
@@ -49,7 +49,7 @@ impl Queue {
     /// Applies an attachment that records a delivered prompt.
     pub(crate) fn attach(&mut self, line: &TranscriptLine<'_>, words: Piece, out: &mut Batch) {
         self.has_attachments = true;
-        let key = self.given.remove(&words).or_else(|| {
+        let key = self.delivered.remove(&words).or_else(|| {
             let (waiting, _) = self.take_with(words)?;
             self.unannounced.push(words);
             Some(waiting.key)
@@ -61,7 +61,7 @@ impl Queue {
 
     /// Begins a turn.
     pub(crate) fn begin_turn(&mut self) {
-        self.given.clear();
+        self.delivered.clear();
     }
 
     fn add(&mut self, waiting: QueuedPrompt, id: Option<Key>, is_said: bool) {
@@ -71,7 +71,7 @@ impl Queue {
             .push_back(self.count);
         self.by_id.extend(id.map(|id| (id, waiting.words)));
         let of_kind = if is_said {
-            &mut self.said
+            &mut self.prompts
         } else {
             &mut self.notices
         };
@@ -82,7 +82,7 @@ impl Queue {
     /// Takes the first prompt with this text, and whether it is the user's.
     fn take_with(&mut self, words: Piece) -> Option<(QueuedPrompt, bool)> {
         let numbers = self.by_words.get_mut(&words)?;
-        let (said, notices) = (&mut self.said, &mut self.notices);
+        let (said, notices) = (&mut self.prompts, &mut self.notices);
         let taken = std::iter::from_fn(|| numbers.pop_front()).find_map(|number| {
             let own = said.remove(&number).map(|waiting| (waiting, true));
             own.or_else(|| notices.remove(&number).map(|waiting| (waiting, false)))
@@ -112,7 +112,7 @@ impl Queue {
         if let Some(taken) = words.and_then(|words| self.take_with(words)) {
             return Some(taken);
         }
-        let said = self.said.pop_first().map(|(_, waiting)| (waiting, true));
+        let said = self.prompts.pop_first().map(|(_, waiting)| (waiting, true));
         said.or_else(|| {
             self.notices
                 .pop_first()
@@ -123,7 +123,7 @@ impl Queue {
     fn take_all(&mut self) -> Vec<QueuedPrompt> {
         self.by_words.clear();
         let (said, notices) = (
-            std::mem::take(&mut self.said),
+            std::mem::take(&mut self.prompts),
             std::mem::take(&mut self.notices),
         );
         said.into_values().chain(notices.into_values()).collect()
@@ -155,7 +155,7 @@ pub(crate) fn decode(
             if let Some((one, is_said)) = queue.take(line) {
                 out.entry(line.trace(one.key, out));
                 if operation != "dequeue" && is_said && !queue.has_attachments {
-                    queue.given.insert(one.words, line.id.clone());
+                    queue.delivered.insert(one.words, line.id.clone());
                     given = Some(one.body);
                 }
             }
@@ -211,7 +211,7 @@ fn enqueue(
         );
     }
     let words = words_of(line.json.get("content"));
-    let voice = voice_of(content);
+    let voice = classify(content);
     let is_said = !content.trim().is_empty()
         && matches!(
             voice,

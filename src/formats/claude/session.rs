@@ -13,13 +13,13 @@ use super::command::PendingCommand;
 use super::hooks::Hooks;
 use super::lanes::SubAgents;
 use super::lanes::fork::Forks;
-use super::lanes::owners::{LineStanding, Owners, Stretch, is_beside};
+use super::lanes::owners::{LineStanding, Owners, Stretch, is_companion_line};
 use super::line::TranscriptLine;
 use super::queue::Queue;
 use super::requests::RequestStates;
 use super::stored::Stored;
 use crate::formats::anthropic::block_type;
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit, Severity};
@@ -106,7 +106,7 @@ pub struct DecoderState {
     pub(crate) continued: Option<Box<Entry>>,
     /// A command whose output may follow.
     pub(crate) command: Option<PendingCommand>,
-    home: Home,
+    opened_agent: Home,
     boundary: Option<(Option<Name>, Key)>,
     /// The `uuid`s so far, and the hashes of blocks of rarer kinds.
     seen: ByKey<LineFingerprint>,
@@ -122,36 +122,42 @@ pub struct DecoderState {
 
 impl DecoderState {
     /// The sub-agent whose own file was opened.
-    pub(crate) fn home(&self) -> Option<&Name> {
-        match &self.home {
+    pub(crate) fn opened_agent(&self) -> Option<&Name> {
+        match &self.opened_agent {
             Home::SubAgent(name) => Some(name),
             Home::Unknown | Home::Session => None,
         }
     }
 
     /// Whether the first line of the chain is yet to be read.
-    pub(crate) fn needs_home(&self) -> bool {
-        self.home == Home::Unknown
+    pub(crate) fn needs_opened_agent(&self) -> bool {
+        self.opened_agent == Home::Unknown
     }
 
     /// Determines from the first line of the chain whose file it is: the file of a sub-agent is
     /// read as a session.
-    pub(crate) fn set_home(&mut self, line: &TranscriptLine<'_>) {
+    pub(crate) fn set_opened_agent(&mut self, line: &TranscriptLine<'_>) {
         let agent = line
             .json
             .get("agentId")
             .text()
             .filter(|_| line.json.get("isSidechain").is_true());
-        self.lanes.set_home(agent.as_ref());
-        self.home = agent.map_or(Home::Session, Home::SubAgent);
+        self.lanes.set_opened_agent(agent.as_ref());
+        self.opened_agent = agent.map_or(Home::Session, Home::SubAgent);
     }
 
     /// Records a line. Resumed sessions and compactions write lines again, other lanes copy them. A
     /// line that repeats an id with other content replaces the first.
-    pub(crate) fn note(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> LineStanding {
-        let stretch = self
-            .owners
-            .stretch(line.lane.as_ref(), out.origin().file, is_beside(line));
+    pub(crate) fn record_line(
+        &mut self,
+        line: &TranscriptLine<'_>,
+        out: &mut Batch,
+    ) -> LineStanding {
+        let stretch = self.owners.stretch(
+            line.lane.as_ref(),
+            out.origin().file,
+            is_companion_line(line),
+        );
         let lanes = &self.lanes;
         let rank = |lane: &Name| lanes.rank(lane);
         if line.has_uuid {
@@ -183,7 +189,7 @@ impl DecoderState {
                     return LineStanding::Copy;
                 }
                 Some((known, LineStanding::New)) => {
-                    self.owners.take_back(&line.id, known.stretch, out);
+                    self.owners.retract(&line.id, known.stretch, out);
                 }
             }
         }
@@ -193,14 +199,14 @@ impl DecoderState {
                 match self.owners.compare(line, known, rank) {
                     LineStanding::Copy => return LineStanding::Copy,
                     LineStanding::New => {
-                        self.owners.take_back(&key, known, out);
-                        self.calls.take_back(self.owners.lane(known), &key);
+                        self.owners.retract(&key, known, out);
+                        self.calls.mark_copied(self.owners.lane(known), &key);
                     }
                     LineStanding::Known => {}
                 }
             }
         }
-        self.owners.take(stretch);
+        self.owners.mark_used(stretch);
         self.new_blocks(line);
         LineStanding::New
     }
@@ -239,12 +245,12 @@ impl DecoderState {
 
     /// Marks all that the file of this line had before it as a copy.
     pub(crate) fn end_copy(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) {
-        if line.lane.is_none() && self.home().is_some() {
+        if line.lane.is_none() && self.opened_agent().is_some() {
             out.push(Edit::Copied {
                 lane: None,
                 before: out.origin(),
             });
-            self.forks.pass_history(out);
+            self.forks.mark_history_passed(out);
         }
         self.owners.end_copy(line, out);
     }
@@ -267,7 +273,7 @@ impl DecoderState {
     }
 
     /// Records an answer of the model. Returns `false` if an earlier line of its lane began it.
-    pub(crate) fn begins_answer(&mut self, key: &Key, lane: Option<&Name>, file: FileId) -> bool {
+    pub(crate) fn begin_answer(&mut self, key: &Key, lane: Option<&Name>, file: FileId) -> bool {
         let stretch = self.owners.stretch(lane, file, false);
         self.owners.begin_answer(key, stretch)
     }
@@ -280,9 +286,9 @@ impl DecoderState {
     /// Whether this line begins another session, as the text of the break. A session that was
     /// resumed or forked contains the lines of its predecessor, either with their old session id or
     /// as copies that name their source.
-    pub(crate) fn leaves(&mut self, line: &TranscriptLine<'_>) -> Option<Text> {
+    pub(crate) fn session_break(&mut self, line: &TranscriptLine<'_>) -> Option<Text> {
         let json = line.json;
-        if !line.has_uuid || line.lane.is_some() || line.input.place != Place::Line {
+        if !line.has_uuid || line.lane.is_some() || line.input.place != RecordPlace::Line {
             return None;
         }
         if let Some(origin) = json.at(&["forkedFrom", "sessionId"]).filled() {

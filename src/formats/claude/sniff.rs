@@ -1,7 +1,7 @@
 //! Detects sessions of Claude Code as stored on disk.
 
 use crate::formats::json::Json;
-use crate::formats::probe::{Confidence, Probe, Verdict};
+use crate::formats::probe::{Confidence, Probe, ProbeResult};
 use crate::model::record::Shape;
 
 /// Types of lines in the chain.
@@ -27,39 +27,39 @@ const NOTES: [&str; 16] = [
 ];
 
 /// Judges by the first lines.
-pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
+pub(crate) fn sniff(probe: &Probe<'_>) -> ProbeResult {
     if probe.is_document {
-        return Verdict::no("the file is one JSON document");
+        return ProbeResult::no("the file is one JSON document");
     }
     if probe.lines.is_empty() {
-        let more = Verdict::yes(Confidence::NeedMore, Shape::Lines, "no line yet");
+        let more = ProbeResult::yes(Confidence::NeedMore, Shape::Lines, "no line yet");
         return if probe.is_whole {
             more
         } else {
-            Verdict::no("no JSON line")
+            ProbeResult::no("no JSON line")
         };
     }
     if probe.lines.iter().any(is_qwen) {
-        return Verdict::no("messages have parts, as Qwen Code writes them");
+        return ProbeResult::no("messages have parts, as Qwen Code writes them");
     }
     if probe.lines.iter().any(is_iflow) {
-        return Verdict::no("sessions are named as iFlow names them");
+        return ProbeResult::no("sessions are named as iFlow names them");
     }
     if probe.lines.iter().any(is_chain_line) {
-        return Verdict::yes(
+        return ProbeResult::yes(
             Confidence::Certain,
             Shape::Lines,
             "message lines with parentUuid or isSidechain",
         );
     }
     if probe.lines.iter().any(is_note) {
-        return Verdict::yes(
+        return ProbeResult::yes(
             Confidence::Likely,
             Shape::Lines,
             "only lines beside the messages so far",
         );
     }
-    Verdict::no("no line with parentUuid or isSidechain")
+    ProbeResult::no("no line with parentUuid or isSidechain")
 }
 
 /// Whether a line is of Qwen Code, which adopted the envelope, but not the content of messages.

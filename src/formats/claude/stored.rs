@@ -80,7 +80,7 @@ impl Stored {
     }
 
     /// Notes the outputs that are missing: the program deletes them after some weeks.
-    pub(crate) fn miss(&mut self, out: &mut Batch) {
+    pub(crate) fn report_missing(&mut self, out: &mut Batch) {
         let mut missed: Vec<(&String, &mut StoredResult)> = self.named.iter_mut().collect();
         missed.retain(|(file, named)| !named.is_missed && !self.read.contains_key(*file));
         missed.sort_by_key(|(_, named)| (named.at.file, named.at.at));

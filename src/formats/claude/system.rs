@@ -5,7 +5,7 @@ use super::duration::seconds;
 use super::line::TranscriptLine;
 use super::session::DecoderState;
 use super::voice::background;
-use super::voice::{ClaudeAuthor, voice_of};
+use super::voice::{ClaudeAuthor, classify};
 use super::{hooks, requests};
 use crate::formats::anthropic;
 use crate::formats::decoder::show_raw;
@@ -16,7 +16,7 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Raw, Role};
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::work::{About, Carrier, End};
+use crate::model::tool::work::{Carrier, WorkEnd, WorkReference};
 
 /// Decodes a system line.
 pub(crate) fn decode(
@@ -70,8 +70,8 @@ pub(crate) fn decode(
 /// Ends the work of all sub-agents in the background: they were stopped at once.
 fn stop_agents(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) {
     for (work, lane) in session.lanes.stop_agents() {
-        let about = About::handle(work);
-        let end = End::by_word(Some("killed"), None);
+        let about = WorkReference::handle(work);
+        let end = WorkEnd::from_word(Some("killed"), None);
         let record = (line.id.clone(), line.at);
         background::emit((about, end), record, Carrier::Record, lane.as_ref(), out);
     }
@@ -82,7 +82,7 @@ fn preserve(line: &TranscriptLine<'_>, metadata: &Json<'_>, out: &mut Batch) {
     let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
     let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
     if let Some(first) = first.text().filter(|_| line.lane.is_none()) {
-        out.meta(MetaEdit::Kept {
+        out.meta(MetaEdit::FirstKept {
             compaction: line.id.clone(),
             first,
         });
@@ -218,7 +218,7 @@ fn local_command(
         );
         BlockKind::Break(Break::setting(words.trim_end()))
     });
-    let (title, text) = match voice_of(content) {
+    let (title, text) = match classify(content) {
         ClaudeAuthor::Typed(command) => {
             let mut entry = line.entry(line.id.clone(), Role::Harness, out);
             let words = Break::setting(&command);

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Claude;
-use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::decoder::{Decoder, Format, RecordPlace, feed};
 use crate::formats::json::{self, Json};
 use crate::formats::probe::{Confidence, Probe};
 use crate::formats::roots::FileRole;
@@ -32,7 +32,13 @@ const STORED: &str =
 const EARLY: &str = include_str!("../../../tests/fixtures/claude-code/early.jsonl");
 
 /// Feeds the lines of one file.
-fn feed_file(decoder: &mut dyn Decoder, text: &str, file: u32, place: Place<'_>, out: &mut Batch) {
+fn feed_file(
+    decoder: &mut dyn Decoder,
+    text: &str,
+    file: u32,
+    place: RecordPlace<'_>,
+    out: &mut Batch,
+) {
     let mut at = 0;
     for (number, line) in text.split('\n').enumerate() {
         let line_number = u32::try_from(number).unwrap() + 1;
@@ -58,14 +64,20 @@ fn feed_file(decoder: &mut dyn Decoder, text: &str, file: u32, place: Place<'_>,
 
 fn batch_of(text: &str) -> Batch {
     let mut out = Batch::default();
-    feed_file(&mut *Claude.decoder(None), text, 0, Place::Line, &mut out);
+    feed_file(
+        &mut *Claude.decoder(None),
+        text,
+        0,
+        RecordPlace::Line,
+        &mut out,
+    );
     out
 }
 
 fn transcript_of(batch: Batch) -> Transcript {
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -76,16 +88,22 @@ fn read(text: &str) -> Transcript {
 fn with_agent() -> Transcript {
     let mut decoder = Claude.decoder(None);
     let mut out = Batch::default();
-    feed_file(&mut *decoder, SESSION, 0, Place::Line, &mut out);
+    feed_file(&mut *decoder, SESSION, 0, RecordPlace::Line, &mut out);
     let folder = Path::new("session/subagents");
     let place = folder.join("agent-c4d5e6f.meta.json");
-    feed_file(&mut *decoder, AGENT_META, 1, Place::File(&place), &mut out);
+    feed_file(
+        &mut *decoder,
+        AGENT_META,
+        1,
+        RecordPlace::File(&place),
+        &mut out,
+    );
     let place = folder.join("agent-c4d5e6f.jsonl");
     feed_file(
         &mut *decoder,
         AGENT,
         2,
-        Place::CompanionLine(&place),
+        RecordPlace::CompanionLine(&place),
         &mut out,
     );
     transcript_of(out)
@@ -243,7 +261,7 @@ fn copies_in_progress_lines_stay_until_the_message_comes() {
 
     let mut decoder = Claude.decoder(None);
     let mut out = Batch::default();
-    feed_file(&mut *decoder, EARLY, 0, Place::Line, &mut out);
+    feed_file(&mut *decoder, EARLY, 0, RecordPlace::Line, &mut out);
     let own = "{\"type\":\"user\",\"isSidechain\":true,\"agentId\":\"0a1b2c3\",\
                \"uuid\":\"dddd0000-1111-4222-8333-444455556666\",\
                \"message\":{\"role\":\"user\",\"content\":\"Read each card.\"}}";
@@ -251,7 +269,7 @@ fn copies_in_progress_lines_stay_until_the_message_comes() {
         &mut *decoder,
         own,
         1,
-        Place::CompanionLine(Path::new("agent-0a1b2c3.jsonl")),
+        RecordPlace::CompanionLine(Path::new("agent-0a1b2c3.jsonl")),
         &mut out,
     );
     assert_eq!(copies(&transcript_of(out)), 2);
@@ -433,7 +451,7 @@ fn feed_stored(decoder: &mut dyn Decoder, out: &mut Batch) {
             origin,
             bytes: STORED.as_bytes(),
         },
-        Place::Text(path),
+        RecordPlace::Text(path),
         out,
     );
 }
@@ -472,7 +490,7 @@ fn a_running_call_shows_its_newest_output_until_the_result_comes() {
     let live = |transcript: &Transcript| {
         let calls = transcript.entries().flat_map(Entry::calls);
         calls
-            .filter_map(|call| call.state.live()?.text().map(ToString::to_string))
+            .filter_map(|call| call.state.live_output()?.text().map(ToString::to_string))
             .collect::<Vec<_>>()
     };
     assert_eq!(
@@ -512,7 +530,7 @@ fn a_stored_output_opens_in_its_result_whichever_comes_first() {
         if comes_first {
             feed_stored(&mut *decoder, &mut out);
         }
-        feed_file(&mut *decoder, BUSY, 0, Place::Line, &mut out);
+        feed_file(&mut *decoder, BUSY, 0, RecordPlace::Line, &mut out);
         if !comes_first {
             feed_stored(&mut *decoder, &mut out);
         }
@@ -661,7 +679,7 @@ fn parallel_results_are_no_branch_and_another_session_id_is_shown() {
 fn a_sub_agent_beside_its_session_is_asked_for() {
     let out = batch_of(BUSY);
     let wanted: Vec<&str> = out
-        .wanted
+        .requested_files
         .iter()
         .map(crate::model::text::Text::as_str)
         .collect();
@@ -689,8 +707,8 @@ fn redacted_ids_identify_nothing() {
     };
     let transcript = read(&format!("{}\n{}", line(1, "one"), line(2, "two")));
     assert_eq!(of_role(&transcript, Role::Assistant).len(), 2);
-    assert_eq!(transcript.totals().sum().input.known(), Some(3));
-    assert_eq!(transcript.totals().sum().output.known(), Some(0));
+    assert_eq!(transcript.totals().sum().input.value(), Some(3));
+    assert_eq!(transcript.totals().sum().output.value(), Some(0));
     assert_eq!(transcript.notices().len(), 2, "negative counts are noted");
 }
 

@@ -2,7 +2,7 @@
 //! program stores under the role of the user.
 
 use super::command::{self, PendingCommand};
-use super::lanes::owners::is_beside;
+use super::lanes::owners::is_companion_line;
 use super::lanes::{Trust, fork};
 use super::line::TranscriptLine;
 use super::queue::words_of;
@@ -10,7 +10,7 @@ use super::session::DecoderState;
 use super::system::bookkeeping;
 use super::voice::author::{Author, author_of};
 use super::voice::background;
-use super::voice::{ClaudeAuthor, ProgramNote, TASK_TITLE, voice_of, voice_of_human};
+use super::voice::{ClaudeAuthor, ProgramNote, TASK_TITLE, classify, classify_human};
 use super::{outcome, stored};
 use crate::formats::anthropic::{self, BlockContent, Site, block_type};
 use crate::formats::decoder::show_raw;
@@ -22,7 +22,7 @@ use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role, Sent};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
-use crate::model::tool::work::{About, Carrier, End};
+use crate::model::tool::work::{Carrier, WorkEnd, WorkReference};
 use crate::model::tool::{ToolResult, ToolState, Verdict};
 
 /// The decoded blocks of a line.
@@ -47,7 +47,7 @@ pub(crate) struct DecodedLine {
     /// Results of tools.
     pub(crate) results: Vec<Returned>,
     /// Ends of background work, from notifications.
-    pub(crate) updates: Vec<(About, End)>,
+    pub(crate) updates: Vec<(WorkReference, WorkEnd)>,
     /// The first text of the user.
     pub(crate) words: Option<String>,
 }
@@ -60,9 +60,9 @@ pub(crate) struct Returned {
     /// Name of the file with the whole output.
     file: Option<String>,
     /// Whether the call is still running, so that this is partial output.
-    goes_on: bool,
+    is_running: bool,
     /// An update of another call's work, and who is told.
-    polled: Option<(About, Option<End>, Carrier)>,
+    polled: Option<(WorkReference, Option<WorkEnd>, Carrier)>,
 }
 
 /// Reads the blocks of a user message in order.
@@ -71,7 +71,7 @@ pub(crate) struct MessageReader<'a> {
     author: Author<'a>,
     /// The structured copy of the result, if there is exactly one result.
     details: &'a Json<'a>,
-    heard: DecodedLine,
+    line: DecodedLine,
 }
 
 impl<'a> MessageReader<'a> {
@@ -94,7 +94,7 @@ impl<'a> MessageReader<'a> {
         Self {
             author,
             details,
-            heard: DecodedLine {
+            line: DecodedLine {
                 is_quiet: true,
                 ..DecodedLine::default()
             },
@@ -108,10 +108,10 @@ impl<'a> MessageReader<'a> {
             self.read(block, Site { place, ..site }, out);
         }
         // A line with nothing but a result stands for the result in the chain of parents.
-        if let ([_], [returned]) = (blocks, self.heard.results.as_mut_slice()) {
+        if let ([_], [returned]) = (blocks, self.line.results.as_mut_slice()) {
             returned.result.key = Text::clean(site.record);
         }
-        self.heard
+        self.line
     }
 
     /// Reads the next block.
@@ -119,14 +119,14 @@ impl<'a> MessageReader<'a> {
         let Self {
             author,
             details,
-            heard,
+            line: heard,
         } = self;
         let text = block.str().or_else(|| block.get("text").str());
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
             if *author != Author::Human {
                 heard.updates.extend(background::notices(text));
             }
-            return hear_text(text, author, heard, out);
+            return add_text(text, author, heard, out);
         }
         match anthropic::content(block, site, out) {
             // A block of unknown kind is not a prompt.
@@ -140,12 +140,12 @@ impl<'a> MessageReader<'a> {
                 outcome::enrich(&mut result, &text, details, out);
                 let file = stored::named_in(&text, details);
                 let goes_on = details.get("detachedToolCall").is_true();
-                let polled = background::polled(&text, details);
+                let polled = background::polled_work(&text, details);
                 heard.results.push(Returned {
                     call,
                     result: *result,
                     file,
-                    goes_on,
+                    is_running: goes_on,
                     polled,
                 });
             }
@@ -173,16 +173,16 @@ fn is_result(block: &Json<'_>) -> bool {
     block_type(block).ends_with("tool_result")
 }
 
-fn hear_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut Batch) {
+fn add_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut Batch) {
     let voice = match author {
-        Author::Other(sender, body) => return hear_other(sender, *body, text, heard, out),
-        Author::Human => voice_of_human(text),
-        Author::InTurnOf(_) | Author::Program | Author::Unknown => voice_of(text),
+        Author::Other(sender, body) => return add_other_text(sender, *body, text, heard, out),
+        Author::Human => classify_human(text),
+        Author::InTurnOf(_) | Author::Program | Author::Unknown => classify(text),
     };
     match voice {
         ClaudeAuthor::Own { words, asides } => {
             if let Author::InTurnOf(sender) = author {
-                say(sender.clone(), words, heard, out);
+                add_message(sender.clone(), words, heard, out);
             } else if *author == Author::Program {
                 let note = ProgramNote {
                     title: "note to the model",
@@ -190,13 +190,13 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut
                     facts: String::new(),
                     quiet: true,
                 };
-                hear_note(&note, heard, out);
+                add_note(&note, heard, out);
             } else if !words.trim().is_empty() {
                 heard.words.get_or_insert_with(|| words.to_owned());
                 heard.own.push(BlockKind::Text(out.prose(words)));
             }
             for aside in asides {
-                hear_note(&aside, heard, out);
+                add_note(&aside, heard, out);
             }
         }
         ClaudeAuthor::Relayed {
@@ -205,14 +205,14 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut
             advice,
         } => {
             if let Some(from) = from {
-                say(from, &words, heard, out);
+                add_message(from, &words, heard, out);
             } else {
                 heard
                     .words
                     .get_or_insert_with(|| words.clone().into_owned());
                 heard.own.push(BlockKind::Text(out.prose(&words)));
             }
-            advise(advice, heard, out);
+            add_advice(advice, heard, out);
         }
         ClaudeAuthor::Typed(command) if *author == Author::Program => {
             let note = ProgramNote {
@@ -221,7 +221,7 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut
                 facts: String::new(),
                 quiet: true,
             };
-            hear_note(&note, heard, out);
+            add_note(&note, heard, out);
         }
         ClaudeAuthor::Typed(command) => {
             heard.own.push(BlockKind::Text(out.prose(&command)));
@@ -238,22 +238,22 @@ fn hear_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut
                 .program
                 .push(BlockKind::Break(Break::Interrupted(Text::clean(how))));
         }
-        ClaudeAuthor::Program(note) => hear_note(&note, heard, out),
+        ClaudeAuthor::Program(note) => add_note(&note, heard, out),
     }
 }
 
 /// Adds a text by a sender that is not human: `body` is the exact message, `text` what the model
 /// received.
-fn hear_other(
+fn add_other_text(
     sender: &Sender,
     body: Option<&str>,
     text: &str,
     heard: &mut DecodedLine,
     out: &mut Batch,
 ) {
-    let (words, advice) = match voice_of(text) {
+    let (words, advice) = match classify(text) {
         ClaudeAuthor::Program(note) => {
-            hear_note(&note, heard, out);
+            add_note(&note, heard, out);
             heard.from = Some(sender.clone());
             return;
         }
@@ -263,12 +263,12 @@ fn hear_other(
         }
     };
     let body = body.filter(|_| heard.from.is_none());
-    say(sender.clone(), body.unwrap_or(&words), heard, out);
-    advise(advice, heard, out);
+    add_message(sender.clone(), body.unwrap_or(&words), heard, out);
+    add_advice(advice, heard, out);
 }
 
 /// Adds the program's advice on a message that it relayed.
-fn advise(advice: Option<ProgramNote<'_>>, heard: &mut DecodedLine, out: &mut Batch) {
+fn add_advice(advice: Option<ProgramNote<'_>>, heard: &mut DecodedLine, out: &mut Batch) {
     if let Some(ProgramNote { title, text, .. }) = advice {
         let body = out.output(&text);
         heard.advice.push(BlockKind::raw(title, body));
@@ -276,7 +276,7 @@ fn advise(advice: Option<ProgramNote<'_>>, heard: &mut DecodedLine, out: &mut Ba
 }
 
 /// Adds a message by a sender that is not human.
-fn say(from: Sender, words: &str, heard: &mut DecodedLine, out: &mut Batch) {
+fn add_message(from: Sender, words: &str, heard: &mut DecodedLine, out: &mut Batch) {
     if !words.trim().is_empty() {
         heard.is_quiet = false;
         heard.program.push(BlockKind::Text(out.prose(words.trim())));
@@ -284,7 +284,7 @@ fn say(from: Sender, words: &str, heard: &mut DecodedLine, out: &mut Batch) {
     heard.from = Some(from);
 }
 
-fn hear_note(note: &ProgramNote<'_>, heard: &mut DecodedLine, out: &mut Batch) {
+fn add_note(note: &ProgramNote<'_>, heard: &mut DecodedLine, out: &mut Batch) {
     heard.is_output = note.is_output() && (heard.is_output || heard.program.is_empty());
     if note.text.trim().is_empty() {
         return;
@@ -325,10 +325,10 @@ pub(crate) fn decode(
         at: line.at,
     };
     let mut heard = MessageReader::of(line).all(content, site, out);
-    let is_fork = fork::begins(line);
+    let is_fork = fork::has_fork_instructions(line);
     // Results of another lane's calls that this file repeats are attached in that lane.
     heard.results.retain(|returned| {
-        let is_copy = is_beside(line)
+        let is_copy = is_companion_line(line)
             && session
                 .calls
                 .is_of_others(line.lane.as_ref(), &returned.call);
@@ -457,7 +457,7 @@ fn show(
         end_call(line, returned, session, out);
     }
     if heard.is_interrupted {
-        session.calls.lose(line.lane.as_ref(), out);
+        session.calls.mark_lost(line.lane.as_ref(), out);
     }
     if is_said {
         if let Some(words) = heard.words.as_deref().filter(|_| line.lane.is_none()) {
@@ -519,7 +519,7 @@ fn end_call(
         call,
         mut result,
         file,
-        goes_on,
+        is_running: goes_on,
         polled,
     } = returned;
     if let Some((about, end, carrier)) = polled {

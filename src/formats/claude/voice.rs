@@ -138,8 +138,8 @@ const LEAD: &str = "team-lead";
 pub(crate) const FORK: &str = "fork-boilerplate";
 
 /// Classifies a text that a human wrote. What reads like the message of another sender was quoted.
-pub(crate) fn voice_of_human(text: &str) -> ClaudeAuthor<'_> {
-    match voice_of(text) {
+pub(crate) fn classify_human(text: &str) -> ClaudeAuthor<'_> {
+    match classify(text) {
         ClaudeAuthor::Relayed { from: Some(_), .. } => ClaudeAuthor::Own {
             words: text,
             asides: Vec::new(),
@@ -152,8 +152,7 @@ pub(crate) fn voice_of_human(text: &str) -> ClaudeAuthor<'_> {
     }
 }
 
-/// Classifies a text.
-pub(crate) fn voice_of(text: &str) -> ClaudeAuthor<'_> {
+pub(crate) fn classify(text: &str) -> ClaudeAuthor<'_> {
     let begin = text.trim_start();
     if let Some(voice) = relayed(begin) {
         return voice;
@@ -174,7 +173,7 @@ pub(crate) fn voice_of(text: &str) -> ClaudeAuthor<'_> {
         return ClaudeAuthor::Typed(command);
     }
     if opens(begin, MATE) {
-        return mate(begin);
+        return team_message(begin);
     }
     if opens(begin, FORK) {
         return directive(begin);
@@ -200,7 +199,7 @@ pub(crate) fn voice_of(text: &str) -> ClaudeAuthor<'_> {
 
 /// Classifies messages of team members. The lead is the agent that started the member, so its
 /// message is a prompt. Messages of other members are relayed; JSON is between the programs.
-fn mate(text: &str) -> ClaudeAuthor<'_> {
+fn team_message(text: &str) -> ClaudeAuthor<'_> {
     let close = format!("</{MATE}>");
     let messages = text.split(close.as_str()).filter_map(|message| {
         let (tag, words) = message
@@ -515,12 +514,12 @@ fn trailing<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{ClaudeAuthor, TASK_TITLE, voice_of, voice_of_human};
+    use super::{ClaudeAuthor, TASK_TITLE, classify, classify_human};
     use crate::model::entry::sender::{Sender, SenderKind};
     use crate::model::text::Name;
 
     fn own(text: &str) -> Option<(String, usize)> {
-        match voice_of(text) {
+        match classify(text) {
             ClaudeAuthor::Own { words, asides } => Some((words.to_owned(), asides.len())),
             _ => None,
         }
@@ -530,13 +529,13 @@ mod tests {
     fn commands_read_as_they_were_typed() {
         let command = "<command-name>/compact</command-name>\n  <command-message>compact</command-message>\n  <command-args>keep names</command-args>";
         assert_eq!(
-            voice_of(command),
+            classify(command),
             ClaudeAuthor::Typed("/compact keep names".to_owned())
         );
         let skill = "<command-message>plan</command-message>\n<command-name>plan</command-name>";
-        assert_eq!(voice_of(skill), ClaudeAuthor::Typed("/plan".to_owned()));
+        assert_eq!(classify(skill), ClaudeAuthor::Typed("/plan".to_owned()));
         assert_eq!(
-            voice_of("<bash-input>ls -l</bash-input>"),
+            classify("<bash-input>ls -l</bash-input>"),
             ClaudeAuthor::Typed("!ls -l".to_owned())
         );
     }
@@ -566,11 +565,11 @@ mod tests {
             own(&message("team-lead", "Fix it.")),
             Some(("Fix it.".to_owned(), 0))
         );
-        let note_of = |text: &str| match voice_of(text) {
+        let note_of = |text: &str| match classify(text) {
             ClaudeAuthor::Program(note) => Some((note.text.to_string(), note.quiet)),
             _ => None,
         };
-        let relayed = |text: &str| match voice_of(text) {
+        let relayed = |text: &str| match classify(text) {
             ClaudeAuthor::Relayed { from, words, .. } => Some((
                 from.and_then(|from| from.name).map(|name| name.to_string()),
                 words.into_owned(),
@@ -594,7 +593,7 @@ mod tests {
 
     /// Sender, message and advice of a relayed message.
     fn relayed(text: &str) -> Option<(Option<Sender>, String, Option<String>)> {
-        match voice_of(text) {
+        match classify(text) {
             ClaudeAuthor::Relayed {
                 from,
                 words,
@@ -640,7 +639,7 @@ mod tests {
         );
         assert_eq!(relayed("The coordinator said so."), None);
         let notice = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is no message.\n\n<task-notification>\n<summary>ended</summary>\n</task-notification>";
-        let ClaudeAuthor::Program(note) = voice_of(notice) else {
+        let ClaudeAuthor::Program(note) = classify(notice) else {
             panic!()
         };
         assert!(note.title == TASK_TITLE && note.text == "ended", "{note:?}");
@@ -648,7 +647,7 @@ mod tests {
 
     #[test]
     fn a_notice_says_what_came_of_a_task_before_what_it_is() {
-        let note = |text: &str| match voice_of(&format!(
+        let note = |text: &str| match classify(&format!(
             "<task-notification>{text}</task-notification>"
         )) {
             ClaudeAuthor::Program(note) => (note.text.into_owned(), note.facts),
@@ -674,7 +673,7 @@ mod tests {
             "<agent-message from=\"a\">x</agent-message>",
         ] {
             assert_eq!(
-                voice_of_human(text),
+                classify_human(text),
                 ClaudeAuthor::Own {
                     words: text,
                     asides: Vec::new()
@@ -682,7 +681,7 @@ mod tests {
             );
         }
         assert!(matches!(
-            voice_of_human("<command-name>/compact</command-name>"),
+            classify_human("<command-name>/compact</command-name>"),
             ClaudeAuthor::Typed(_)
         ));
     }
@@ -696,14 +695,14 @@ mod tests {
             "<task-notification>\n<summary>done</summary>\n</task-notification>",
             "<user-prompt-submit-hook>x",
         ] {
-            assert!(matches!(voice_of(text), ClaudeAuthor::Program(_)), "{text}");
+            assert!(matches!(classify(text), ClaudeAuthor::Program(_)), "{text}");
         }
         assert_eq!(
-            voice_of("[Request interrupted by user for tool use]"),
+            classify("[Request interrupted by user for tool use]"),
             ClaudeAuthor::Interrupted("while a tool ran")
         );
         assert_eq!(
-            voice_of("[Request interrupted by user at 10:00]"),
+            classify("[Request interrupted by user at 10:00]"),
             ClaudeAuthor::Interrupted("at 10:00")
         );
     }

@@ -42,7 +42,7 @@ struct PendingRequest {
 }
 
 impl PermissionRequests {
-    fn ask(&mut self, id: &Json<'_>, asked: PendingRequest) {
+    fn add(&mut self, id: &Json<'_>, asked: PendingRequest) {
         if let Some(id) = id.text() {
             self.open.entry(id).or_insert(asked);
         }
@@ -158,7 +158,7 @@ fn request(
                 entry.push_piece(INPUT, BlockKind::raw("input", body));
             }
             let call = request.get("tool_use_id").text();
-            requests.ask(
+            requests.add(
                 line.json.get("request_id"),
                 PendingRequest {
                     entry: entry.key.clone(),

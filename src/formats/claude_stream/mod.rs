@@ -20,10 +20,10 @@ use super::claude::lanes::owners::LineStanding;
 use super::claude::line::TranscriptLine;
 use super::claude::session::DecoderState;
 use super::claude::{assistant, user};
-use super::decoder::{Decoder, Format, Input, Place};
+use super::decoder::{Decoder, Format, Input, RecordPlace};
 use super::definition::head::Head;
 use super::definition::heads::head;
-use super::probe::{Probe, Verdict};
+use super::probe::{Probe, ProbeResult};
 use super::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
 use crate::model::entry::Role;
@@ -40,7 +40,7 @@ pub(crate) struct ClaudeStream;
 impl Format for ClaudeStream {
     head!("claude-stream-json");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff::sniff(probe)
     }
 
@@ -65,11 +65,11 @@ impl Decoder for ClaudeStreamDecoder {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        if input.place == Place::Header {
+        if input.place == RecordPlace::Header {
             return Fate::Passed("frame of the document");
         }
         let line = envelope(input, out);
-        if self.session.note(&line, out) != LineStanding::New {
+        if self.session.record_line(&line, out) != LineStanding::New {
             return Fate::Merged;
         }
         if line.lane.is_none() {
@@ -111,11 +111,11 @@ impl ClaudeStreamDecoder {
                     // In a successful run no calls are lost but those that were denied.
                     Some("success") if !json.get("is_error").is_true() => {
                         for call in open {
-                            self.session.calls.give_up(call, out);
+                            self.session.calls.mark_call_lost(call, out);
                         }
-                        self.session.calls.forget(None);
+                        self.session.calls.remove_lane(None);
                     }
-                    _ => self.session.calls.lose(None, out),
+                    _ => self.session.calls.mark_lost(None, out),
                 }
                 self.run.end(line, out)
             }
@@ -139,7 +139,7 @@ impl ClaudeStreamDecoder {
     fn answer(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
         let from = out.edits.len();
         let mut entry = assistant::read(line, &mut self.session, out);
-        let others = assistant::take_usages(from, out);
+        let others = assistant::split_off_usages(from, out);
         let has_id = line
             .json
             .at(&["message", "id"])
@@ -147,7 +147,7 @@ impl ClaudeStreamDecoder {
             .is_some_and(identifies);
         self.partials
             .complete(line.lane.as_ref(), has_id, &mut entry);
-        self.run.hear(&entry, out);
+        self.run.add_message(&entry, out);
         let fate = assistant::add_part(entry, &mut self.session, out);
         out.edits.extend(others);
         fate
@@ -160,11 +160,14 @@ impl ClaudeStreamDecoder {
         } else {
             json.get("data")
         };
-        if let Some((of, usage)) = self.partials.spent(line.lane.as_ref(), kind, event, out) {
-            self.run.spend(of, usage, out);
+        if let Some((of, usage)) = self
+            .partials
+            .final_usage(line.lane.as_ref(), kind, event, out)
+        {
+            self.run.add_usage(of, usage, out);
         }
         self.partials
-            .take(line.lane.as_ref(), kind, event, out)
+            .apply(line.lane.as_ref(), kind, event, out)
             .unwrap_or_else(|| {
                 let entry = line.entry(line.id.clone(), Role::Harness, out);
                 unknown::record(NamedKind("stream_event.type", kind), json, entry, out)

@@ -49,7 +49,7 @@ enum BlockPartKind {
 
 impl Partials {
     /// Applies an event; `None` if its type is unknown.
-    pub(crate) fn take(
+    pub(crate) fn apply(
         &mut self,
         lane: Option<&Name>,
         kind: &str,
@@ -104,7 +104,7 @@ impl Partials {
 
     /// The usage of a complete answer, with the key of its entry: the message itself has the usage
     /// of when it began.
-    pub(crate) fn spent(
+    pub(crate) fn final_usage(
         &self,
         lane: Option<&Name>,
         kind: &str,

@@ -60,10 +60,10 @@ impl StreamRun {
     }
 
     /// Records a message of the model.
-    pub(crate) fn hear(&mut self, entry: &Entry, out: &mut Batch) {
+    pub(crate) fn add_message(&mut self, entry: &Entry, out: &mut Batch) {
         if let Some(usage) = entry.usage.as_deref() {
             self.sums
-                .spend(entry.key.clone(), usage.clone(), entry.model.clone(), out);
+                .add(entry.key.clone(), usage.clone(), entry.model.clone(), out);
         }
         let words = entry
             .blocks
@@ -84,9 +84,8 @@ impl StreamRun {
         }
     }
 
-    /// Adds the usage of a message.
-    pub(crate) fn spend(&mut self, of: Key, usage: Usage, out: &mut Batch) {
-        self.sums.spend(of, usage, self.model.clone(), out);
+    pub(crate) fn add_usage(&mut self, of: Key, usage: Usage, out: &mut Batch) {
+        self.sums.add(of, usage, self.model.clone(), out);
     }
 
     /// Decodes `result`.
@@ -254,7 +253,7 @@ fn emit_usage(line: &TranscriptLine<'_>, count: &Count, model: Option<&Name>, ou
     let usage = spent::usage(line.json.get("usage"), out).unwrap_or_default();
     let usage = Usage {
         scope: Scope::Fallback,
-        cost: count.totals.rest(),
+        cost: count.totals.unattributed_cost(),
         ..usage
     };
     if usage

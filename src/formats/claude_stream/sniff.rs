@@ -1,7 +1,7 @@
 //! Detects streams of Claude Code: lines, or the same messages as one array.
 
 use crate::formats::json::Json;
-use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
+use crate::formats::probe::{Confidence, Probe, ProbeResult, nearly_all};
 use crate::model::record::Shape;
 
 /// Types of messages in a stream.
@@ -25,28 +25,28 @@ const TYPES: [&str; 16] = [
 ];
 
 /// Judges by the first messages.
-pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
+pub(crate) fn sniff(probe: &Probe<'_>) -> ProbeResult {
     let (messages, shape) = if probe.is_document {
         (probe.elements, Shape::Document)
     } else {
         (probe.lines, Shape::Lines)
     };
     if probe.is_document && probe.header.is_some_and(Json::is_object) {
-        return Verdict::no("the file is one JSON object");
+        return ProbeResult::no("the file is one JSON object");
     }
     if messages.is_empty() {
-        let more = Verdict::yes(Confidence::NeedMore, shape, "no message yet");
+        let more = ProbeResult::yes(Confidence::NeedMore, shape, "no message yet");
         return if probe.is_whole && !probe.is_document {
             more
         } else {
-            Verdict::no("no message")
+            ProbeResult::no("no message")
         };
     }
     if let Some(reason) = messages.iter().find_map(foreign) {
-        return Verdict::no(reason);
+        return ProbeResult::no(reason);
     }
     if messages.iter().any(is_init) {
-        return Verdict::yes(
+        return ProbeResult::yes(
             Confidence::Certain,
             shape,
             "a system message of subtype init",
@@ -57,16 +57,16 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
         .iter()
         .any(|message| is_known(message) && message.has("session_id"));
     if has_session && known * 2 > messages.len() {
-        return Verdict::yes(Confidence::Certain, shape, "messages with session_id");
+        return ProbeResult::yes(Confidence::Certain, shape, "messages with session_id");
     }
     if nearly_all(messages, is_known) && messages.iter().any(has_shape) {
-        return Verdict::yes(
+        return ProbeResult::yes(
             Confidence::Likely,
             shape,
             "all messages have types of the stream",
         );
     }
-    Verdict::no("no message with session_id, and types that the stream does not have")
+    ProbeResult::no("no message with session_id, and types that the stream does not have")
 }
 
 /// Why a message is of another format that shares types with this one; `None` if it may be of this

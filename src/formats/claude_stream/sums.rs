@@ -31,18 +31,18 @@ pub(crate) struct Count {
 pub struct StreamSums {
     messages: HashMap<Key, Usage>,
     last: Option<Count>,
-    is_behind_a_result: bool,
+    is_after_result: bool,
 }
 
 impl StreamSums {
     /// Adds the usage of a message. Its lines repeat the usage; the one with the most output tokens
     /// counts. After a result it is open until the next result.
-    pub(crate) fn spend(&mut self, of: Key, usage: Usage, model: Option<Name>, out: &mut Batch) {
+    pub(crate) fn add(&mut self, of: Key, usage: Usage, model: Option<Name>, out: &mut Batch) {
         let open = open(&of);
         let known = self.messages.entry(of).or_default();
         if known.is_zero() || usage.output > known.output {
             *known = usage.clone();
-            if self.is_behind_a_result {
+            if self.is_after_result {
                 let usage = Box::new(Usage {
                     scope: Scope::Open,
                     is_partial: true,
@@ -72,10 +72,7 @@ impl StreamSums {
                 out,
             ),
         };
-        let before = self
-            .last
-            .take()
-            .filter(|last| count.goes_on_from(last, &turn));
+        let before = self.last.take().filter(|last| count.continues(last, &turn));
         let (counted, before_sum) = (
             sum(count.totals.models.iter().map(|(_, usage)| usage)),
             before.as_ref(),
@@ -83,7 +80,7 @@ impl StreamSums {
         let before_sum =
             before_sum.map(|last| sum(last.totals.models.iter().map(|(_, usage)| usage)));
         let of_messages = sum(self.messages.values());
-        let was_open = self.is_behind_a_result;
+        let was_open = self.is_after_result;
         for of in self.messages.drain().map(|(of, _)| of).filter(|_| was_open) {
             let usage = Box::new(Usage {
                 scope: Scope::Open,
@@ -91,7 +88,7 @@ impl StreamSums {
             });
             out.usage(open(&of), usage, None);
         }
-        self.is_behind_a_result = true;
+        self.is_after_result = true;
         if let Some(last) = before {
             count.key = last.key;
         }
@@ -105,7 +102,7 @@ impl StreamSums {
 }
 
 impl Count {
-    fn goes_on_from(&self, last: &Self, turn: &Usage) -> bool {
+    fn continues(&self, last: &Self, turn: &Usage) -> bool {
         let covers = |(name, then): &(Name, Usage)| {
             self.totals.models.iter().any(|(other, now)| {
                 let parts = |usage: &Usage| {

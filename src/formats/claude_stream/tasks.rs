@@ -14,7 +14,7 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 use crate::model::tool::identifies;
-use crate::model::tool::work::{About, Carrier};
+use crate::model::tool::work::{Carrier, WorkReference};
 
 /// Length limit of a sub-agent's label, in characters.
 const LABEL_CHARS: usize = 200;
@@ -49,7 +49,7 @@ pub(crate) fn task(
         "notification" => line.id.clone(),
         _ => key("task", json.get("task_id"), line),
     };
-    note_end(line, step, (&key, text("status"), text("summary")), out);
+    emit_update(line, step, (&key, text("status"), text("summary")), out);
     let is_first = tasks.begun.insert(key.clone());
     let call = json.get("tool_use_id").str_or_empty();
     if step == "started" && identifies(call) && !json.get("task_type").is("local_bash") {
@@ -95,7 +95,7 @@ pub(crate) fn task(
 
 /// Emits an update of background work from a step: its end, as the model is notified or the program
 /// records it, or that it is running.
-fn note_end(
+fn emit_update(
     line: &TranscriptLine<'_>,
     step: &str,
     (key, status, summary): (&Key, Option<&str>, Option<&str>),
@@ -111,7 +111,7 @@ fn note_end(
     if end.is_none() && status != Some("running") || !is_step {
         return;
     }
-    let about = About {
+    let about = WorkReference {
         call: None,
         handle: line.json.get("task_id").text(),
     };

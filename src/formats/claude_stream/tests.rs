@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::ClaudeStream;
-use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::decoder::{Decoder, Format, RecordPlace, feed};
 use crate::formats::json::{self, Json};
 use crate::formats::probe::{Confidence, Probe};
 use crate::model::edit::Batch;
@@ -15,7 +15,12 @@ const TURNS: &str = include_str!("../../../tests/fixtures/claude-stream-json/tur
 const ARRAY: &str = include_str!("../../../tests/fixtures/claude-stream-json/array.json");
 
 /// Feeds lines as one batch; `first` is the index of the first line.
-fn reading(decoder: &mut dyn Decoder, first: usize, lines: &[&str], place: Place<'_>) -> Batch {
+fn reading(
+    decoder: &mut dyn Decoder,
+    first: usize,
+    lines: &[&str],
+    place: RecordPlace<'_>,
+) -> Batch {
     let mut out = Batch::default();
     for (number, line) in lines.iter().enumerate() {
         let number = u32::try_from(first + number).unwrap();
@@ -45,7 +50,7 @@ fn transcript_of(batches: impl IntoIterator<Item = Batch>) -> Transcript {
     for batch in batches {
         transcript.apply(batch);
     }
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -55,7 +60,7 @@ fn read(text: &str) -> Transcript {
         &mut *ClaudeStream.decoder(None),
         0,
         &lines,
-        Place::Line,
+        RecordPlace::Line,
     )])
 }
 
@@ -81,7 +86,7 @@ fn partial_messages_grow_until_their_full_lines_come() {
     let mut transcript = Transcript::new();
 
     let half = upto("lines of the list.");
-    transcript.apply(reading(&mut *decoder, 0, &lines[..half], Place::Line));
+    transcript.apply(reading(&mut *decoder, 0, &lines[..half], RecordPlace::Line));
     let open = entry(&transcript, "msg_0sAAAA");
     assert!(open.marks.open);
     let BlockKind::Thinking(body) = &open.blocks[0].kind else {
@@ -98,13 +103,18 @@ fn partial_messages_grow_until_their_full_lines_come() {
         &mut *decoder,
         half,
         &lines[half..call],
-        Place::Line,
+        RecordPlace::Line,
     ));
     let open = entry(&transcript, "msg_0sAAAA");
     assert_eq!(open.blocks.len(), 2);
     assert!(open.marks.open && matches!(&open.blocks[1].kind, BlockKind::Raw(_)));
 
-    transcript.apply(reading(&mut *decoder, call, &lines[call..], Place::Line));
+    transcript.apply(reading(
+        &mut *decoder,
+        call,
+        &lines[call..],
+        RecordPlace::Line,
+    ));
     let full = entry(&transcript, "msg_0sAAAA");
     assert_eq!(transcript.find("msg_0sAAAA"), id);
     assert_eq!(
@@ -119,8 +129,8 @@ fn any_portions_make_the_same_transcript() {
     let whole = read(RUN);
     for cut in 1..lines.len() {
         let mut decoder = ClaudeStream.decoder(None);
-        let first = reading(&mut *decoder, 0, &lines[..cut], Place::Line);
-        let rest = reading(&mut *decoder, cut, &lines[cut..], Place::Line);
+        let first = reading(&mut *decoder, 0, &lines[..cut], RecordPlace::Line);
+        let rest = reading(&mut *decoder, cut, &lines[cut..], RecordPlace::Line);
         let parts = transcript_of([first, rest]);
         assert_eq!(timeless(&parts), timeless(&whole), "cut after line {cut}");
         assert_eq!(parts.totals().sum(), whole.totals().sum());
@@ -145,11 +155,11 @@ fn a_run_knows_best_what_it_spent() {
     let transcript = read(RUN);
     let sum = transcript.totals().sum();
     assert_eq!(
-        (sum.input.known(), sum.output.known()),
+        (sum.input.value(), sum.output.value()),
         (Some(18), Some(170))
     );
     assert_eq!(
-        (sum.cache_read.known(), sum.cache_write.known()),
+        (sum.cache_read.value(), sum.cache_write.value()),
         (Some(4020), Some(210))
     );
     assert_eq!(sum.requests, 5);
@@ -166,7 +176,7 @@ fn without_requests_the_result_gives_the_usage() {
     let transcript = read(text);
     let sum = transcript.totals().sum();
     assert_eq!(
-        (sum.input.known(), sum.cache_read.known(), sum.requests),
+        (sum.input.value(), sum.cache_read.value(), sum.requests),
         (Some(45), None, 0)
     );
     assert_eq!(transcript.totals().run_cost(), None);
@@ -223,13 +233,13 @@ fn an_array_reads_as_the_lines_do() {
         &mut *ClaudeStream.decoder(None),
         0,
         &lines,
-        Place::Element,
+        RecordPlace::Element,
     )]);
     let as_lines = transcript_of([reading(
         &mut *ClaudeStream.decoder(None),
         0,
         &lines,
-        Place::Line,
+        RecordPlace::Line,
     )]);
     assert_eq!(timeless(&as_elements), timeless(&as_lines));
     assert_eq!(as_elements.totals().run_cost(), Some(0.0021));
@@ -250,7 +260,7 @@ fn a_process_that_serves_several_turns_is_counted_once() {
     let sum = transcript.totals().sum();
     // Both turns of the first process, and the second process.
     assert_eq!(
-        (sum.input.known(), sum.output.known()),
+        (sum.input.value(), sum.output.value()),
         (Some(24 + 9), Some(70 + 20))
     );
     assert!((transcript.totals().run_cost().unwrap() - 0.038).abs() < 1e-9);

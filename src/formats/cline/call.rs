@@ -29,7 +29,7 @@ pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind>
         .filter(|value| value.is_object())
         .unwrap_or(asked.input);
     let mut shown = Vec::new();
-    let said = spoken(asked.name).filter(|field| input.get(field).filled().is_some());
+    let said = text_parameter(asked.name).filter(|field| input.get(field).filled().is_some());
     if let Some(field) = said {
         shown.push(BlockKind::Text(
             out.prose(input.get(field).str_or_empty().trim()),
@@ -43,7 +43,7 @@ pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind>
     let input = shaped(kind, input, arguments.filter(Json::is_object), said);
     let headline = headline(kind, asked.name, &input);
     let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = tools::breaks_off(asked.input);
+    body.flags.broken_off = tools::is_truncated(asked.input);
     shown.push(BlockKind::Call(Box::new(ToolCall {
         key: asked.key,
         name: Text::clean(asked.name),
@@ -58,7 +58,7 @@ pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind>
 }
 
 /// The parameter that contains text for the user.
-fn spoken(name: &str) -> Option<&'static str> {
+fn text_parameter(name: &str) -> Option<&'static str> {
     match name {
         "attempt_completion" => Some("result"),
         "plan_mode_respond" | "act_mode_respond" => Some("response"),
@@ -112,7 +112,7 @@ fn headline(kind: ToolKind, name: &str, input: &Json<'_>) -> Text {
             200,
         );
     }
-    if spoken(name).is_some() {
+    if text_parameter(name).is_some() {
         return Text::stub(input.get("command").str_or_empty(), 200);
     }
     tools::headline(kind, input)

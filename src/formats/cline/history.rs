@@ -113,7 +113,7 @@ impl TextResults {
         out: &mut Batch,
     ) -> DecodedContent {
         if !self.has_blocks {
-            self.give_up(out);
+            self.mark_lost(out);
         }
         let mut content = DecodedContent::default();
         let mut calls = 0;
@@ -165,7 +165,7 @@ impl TextResults {
                 continue;
             };
             is_resumed |= notice(text) == Some(RESUMPTION);
-            let said = said(text);
+            let said = user_text(text);
             if let Some((title, rest)) = result_title(text) {
                 self.result(open.take(), frame, &mut content, out);
                 open = Some((title, rest.to_owned()));
@@ -193,13 +193,13 @@ impl TextResults {
         }
         self.result(open.take(), frame, &mut content, out);
         if is_resumed {
-            self.give_up(out);
+            self.mark_lost(out);
         }
         content
     }
 
     /// Marks the calls without results as lost.
-    fn give_up(&mut self, out: &mut Batch) {
+    fn mark_lost(&mut self, out: &mut Batch) {
         let calls = std::mem::take(&mut self.open).calls.into_values();
         calls.for_each(|(_, call)| {
             out.state(call, ToolState::Lost);
@@ -254,7 +254,7 @@ fn text_with_calls(
 }
 
 /// The user's text within its tags.
-fn said(text: &str) -> Option<&str> {
+fn user_text(text: &str) -> Option<&str> {
     SAID.iter().find_map(|tag| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
         Some(

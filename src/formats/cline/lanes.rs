@@ -149,7 +149,7 @@ impl FileLanes {
     }
 
     /// Adds the sessions that the calls of a message started.
-    pub(super) fn links(&mut self, message: &Json<'_>) {
+    pub(super) fn add_links(&mut self, message: &Json<'_>) {
         for link in message.get("childSessions").items() {
             if let (Some(session), Some(call)) = (
                 link.get("sessionId").filled(),
@@ -162,7 +162,7 @@ impl FileLanes {
 
     /// Emits the lanes whose call or label has changed.
     pub(super) fn emit(&mut self, out: &mut Batch) {
-        for (lane, label, call) in self.tied() {
+        for (lane, label, call) in self.lanes_with_calls() {
             let named = (label.clone(), call.clone());
             if self.emitted.get(&lane) != Some(&named) {
                 self.emitted.insert(lane.clone(), named);
@@ -172,7 +172,7 @@ impl FileLanes {
     }
 
     /// All lanes with their calls. Stronger evidence is used first.
-    fn tied(&self) -> Vec<(Name, Text, Option<Key>)> {
+    fn lanes_with_calls(&self) -> Vec<(Name, Text, Option<Key>)> {
         let mut children: Vec<&LaneFile> = self
             .order
             .iter()

@@ -114,7 +114,7 @@ impl MessageFiles {
         };
         let model = json.get("modelInfo");
         let model = model.first(&["id", "modelId"], Json::text);
-        self.note(json, &frame, &content, lane.as_ref(), out);
+        self.record_facts(json, &frame, &content, lane.as_ref(), out);
         let waits = is_legacy && lane.is_none();
         if lane.is_none() {
             self.bill.add(usage.as_ref().and_then(|usage| usage.cost));
@@ -203,7 +203,7 @@ impl MessageFiles {
     }
 
     /// Records the facts that other files and the end of the reading need.
-    fn note(
+    fn record_facts(
         &mut self,
         json: &Json<'_>,
         frame: &MessageContext<'_>,
@@ -233,11 +233,11 @@ impl MessageFiles {
                 _ => {}
             }
         }
-        self.lanes.links(json);
+        self.lanes.add_links(json);
     }
 
     /// Emits the usage of answers for which the panel had none, at the end of the reading.
-    pub(super) fn rest(&mut self, out: &mut Batch) {
+    pub(super) fn emit_unbilled(&mut self, out: &mut Batch) {
         for message in self.history.iter_mut().filter(|message| !message.is_billed) {
             message.is_billed = true;
             if let Some(usage) = message.usage.clone() {

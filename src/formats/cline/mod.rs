@@ -19,11 +19,11 @@ mod xml;
 use std::path::Path;
 
 use self::message::MessageFiles;
-use super::decoder::{BESIDE, Decoder, Format, Input, Place};
+use super::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
-use super::probe::{Probe, Verdict};
+use super::probe::{Probe, ProbeResult};
 use super::roots::{FileRole, Pattern, SessionName};
 use super::unknown::{self, NamedKind};
 use super::zeros::ZeroCosts;
@@ -42,11 +42,11 @@ impl Format for Cline {
         Box::new(ZeroCosts::new(ClineDecoder::default()))
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff::sniff(probe)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -113,31 +113,31 @@ impl Decoder for ClineDecoder {
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Input { json, place } = input;
         match place {
-            Place::File(path) if json.has("messages") => self.file(path, json, out),
-            Place::File(path) if path.ends_with(TASK) => {
+            RecordPlace::File(path) if json.has("messages") => self.file(path, json, out),
+            RecordPlace::File(path) if path.ends_with(TASK) => {
                 if let Some(folder) = json.get("workspace").text() {
                     out.meta(MetaEdit::Cwd(folder));
                 }
                 BESIDE
             }
-            Place::File(_) if manifest::is_manifest(json) => {
+            RecordPlace::File(_) if manifest::is_manifest(json) => {
                 manifest::emit(json, &mut self.messages.bill, out);
                 Fate::Shown
             }
-            Place::File(_) if !json.items().is_empty() => {
+            RecordPlace::File(_) if !json.items().is_empty() => {
                 task::emit(json.items(), &mut self.messages.history, out)
             }
-            Place::Header if json.has("messages") => {
+            RecordPlace::Header if json.has("messages") => {
                 Self::opened(json, out);
                 self.header(json, out)
             }
-            Place::Header if manifest::is_manifest(json) => {
+            RecordPlace::Header if manifest::is_manifest(json) => {
                 manifest::emit(json, &mut self.messages.bill, out);
-                out.wanted
+                out.requested_files
                     .extend(manifest::messages_file(json).map(Text::clean));
                 Fate::Shown
             }
-            Place::Header if json.items().is_empty() && !json.is_object() => {
+            RecordPlace::Header if json.items().is_empty() && !json.is_object() => {
                 Fate::Passed("the brackets of an array")
             }
             _ if panel::is_message(json) => self.panel.decode(json, out),
@@ -158,7 +158,7 @@ impl Decoder for ClineDecoder {
 
     fn finish(&mut self, out: &mut Batch) {
         self.messages.lanes.emit(out);
-        self.messages.rest(out);
+        self.messages.emit_unbilled(out);
         self.messages.bill.check(out);
     }
 }

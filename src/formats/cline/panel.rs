@@ -78,14 +78,14 @@ impl Panel {
             json,
             key: &key,
         };
-        if let Some(fate) = self.goes_on(&said, out) {
-            self.answered(out);
+        if let Some(fate) = self.decode_continuation(&said, out) {
+            self.close_permission(out);
             return fate;
         }
         let blocks = block::blocks(&said, out);
         let is_unknown = block::is_unknown(&said, &blocks, out);
         if !is_unknown {
-            self.answered(out);
+            self.close_permission(out);
             if let Some(call) = self.partial.take().filter(|_| !is_known) {
                 out.state(call, ToolState::Lost);
             }
@@ -150,7 +150,7 @@ impl Panel {
     }
 
     /// Closes the last permission request, since another message follows it.
-    fn answered(&mut self, out: &mut Batch) {
+    fn close_permission(&mut self, out: &mut Batch) {
         if let Some(of) = self.asking.take() {
             out.retire_piece(of, PERMISSION);
         }
@@ -174,7 +174,7 @@ impl Panel {
     }
 
     /// Decodes a message that continues an earlier one; `None` if it does not.
-    fn goes_on(&mut self, said: &PanelMessage<'_>, out: &mut Batch) -> Option<Fate> {
+    fn decode_continuation(&mut self, said: &PanelMessage<'_>, out: &mut Batch) -> Option<Fate> {
         let PanelMessage {
             kind,
             text,

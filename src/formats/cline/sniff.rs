@@ -4,10 +4,10 @@
 use super::manifest::is_manifest;
 use super::{history, panel};
 use crate::formats::json::Json;
-use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
+use crate::formats::probe::{Confidence, Probe, ProbeResult, nearly_all};
 use crate::model::record::Shape;
 
-pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {
+pub(super) fn sniff(probe: &Probe<'_>) -> ProbeResult {
     if let Some(verdict) = probe
         .header
         .filter(|header| header.is_object())
@@ -16,18 +16,18 @@ pub(super) fn sniff(probe: &Probe<'_>) -> Verdict {
         return verdict;
     }
     if probe.lines.iter().any(is_hook) && !probe.is_document {
-        return Verdict::no(
+        return ProbeResult::no(
             "hooks.jsonl logs what ran around a session, its messages are in the .messages.json beside it",
         );
     }
     of_array(probe)
 }
 
-fn yes(confidence: Confidence, reason: &str) -> Verdict {
-    Verdict::yes(confidence, Shape::Document, reason)
+fn yes(confidence: Confidence, reason: &str) -> ProbeResult {
+    ProbeResult::yes(confidence, Shape::Document, reason)
 }
 
-fn of_object(header: &Json<'_>) -> Option<Verdict> {
+fn of_object(header: &Json<'_>) -> Option<ProbeResult> {
     let is_ours = matches!(
         header.get("agent").str(),
         Some("lead" | "subagent" | "teammate")
@@ -77,14 +77,14 @@ fn is_hook(line: &Json<'_>) -> bool {
         && (line.has("taskId") || line.has("sessionContext") || line.has("agent_id"))
 }
 
-fn of_array(probe: &Probe<'_>) -> Verdict {
+fn of_array(probe: &Probe<'_>) -> ProbeResult {
     let mut elements = probe
         .elements
         .iter()
         .filter(|element| element.is_object())
         .peekable();
     if elements.peek().is_none() {
-        return Verdict::no("neither version, messages and agent, nor an array of messages");
+        return ProbeResult::no("neither version, messages and agent, nor an array of messages");
     }
     if nearly_all(elements.clone(), panel::is_message) {
         return yes(
@@ -97,7 +97,7 @@ fn of_array(probe: &Probe<'_>) -> Verdict {
     };
     let is_array = probe.header.is_none_or(|header| !header.is_object());
     if !is_array || !nearly_all(elements.clone(), is_history) {
-        return Verdict::no("messages without Cline's marks");
+        return ProbeResult::no("messages without Cline's marks");
     }
     let name = probe
         .path
@@ -112,5 +112,5 @@ fn of_array(probe: &Probe<'_>) -> Verdict {
         let reason = "an array of role and content with <environment_details> or <task>";
         return yes(Confidence::Likely, reason);
     }
-    Verdict::no("messages without Cline's marks")
+    ProbeResult::no("messages without Cline's marks")
 }

@@ -35,7 +35,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
             .entry(kind)
             .or_insert_with(|| (0, block::is_unread(kind, message)));
         *count += 1;
-        if *is_unread && block::is_apart(kind, message, out) {
+        if *is_unread && block::is_panel_only(kind, message, out) {
             let key = Text::clean(&format!("panel:{}:{kind}:{count}", out.origin().file.0));
             let entry = out.new_entry(key, Role::Harness, message.get("ts").moment());
             unknown::record(block::name_of(kind, message), message, entry, out);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Cline, companions};
-use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::decoder::{Format, RecordPlace, feed};
 use crate::formats::json::{Json, parse};
 use crate::formats::probe::{Confidence, Probe};
 use crate::model::edit::Batch;
@@ -67,7 +67,7 @@ fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
         let empty = ("messages".into(), Json::Array(Vec::new()));
         records.push((
             Json::Object(header.chain([empty]).collect()).to_source(),
-            Place::Header,
+            RecordPlace::Header,
         ));
         json.get("messages").items()
     } else {
@@ -76,7 +76,7 @@ fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
     records.extend(
         elements
             .iter()
-            .map(|element| (element.to_source(), Place::Element)),
+            .map(|element| (element.to_source(), RecordPlace::Element)),
     );
     for (at, (record, place)) in (0..).zip(&records) {
         let origin = Origin {
@@ -98,7 +98,7 @@ fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
             file: FileId(file),
             ..Origin::default()
         };
-        let place = Place::File(Path::new(name));
+        let place = RecordPlace::File(Path::new(name));
         feed(
             &mut *decoder,
             Record {
@@ -112,7 +112,7 @@ fn read(document: &str, companions: &[(&str, &str)]) -> Transcript {
     decoder.finish(&mut out);
     let mut transcript = Transcript::new();
     transcript.apply(out);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -512,8 +512,8 @@ fn the_panel_says_what_an_answer_cost_and_how_its_cache_was_used() {
         (
             sum.requests,
             sum.input.total,
-            sum.cache_read.known(),
-            sum.cache_write.known(),
+            sum.cache_read.value(),
+            sum.cache_write.value(),
             sum.priced,
         )
     });

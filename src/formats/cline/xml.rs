@@ -130,11 +130,11 @@ fn parameters(text: &str, depth: usize) -> Json<'_> {
     if !rest.trim().is_empty() {
         members.push(("text".into(), Json::Str(unframed(rest).into())));
     }
-    lifted(Json::Object(members))
+    unwrapped(Json::Object(members))
 }
 
 /// Roo Code wraps all parameters in `<args>`, the files of a call in `<file>`.
-fn lifted(input: Json<'_>) -> Json<'_> {
+fn unwrapped(input: Json<'_>) -> Json<'_> {
     let Json::Object(members) = &input else {
         return input;
     };

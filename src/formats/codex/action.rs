@@ -66,7 +66,9 @@ pub(crate) fn other(
     out: &mut Batch,
 ) -> Option<Fate> {
     let is_deed = || subject(json.get("type").str_or_empty()).is_some();
-    if out.is_counted && is_deed() && key_of(json).is_some_and(|key| thread.deeds.passes_over(key))
+    if out.is_counted
+        && is_deed()
+        && key_of(json).is_some_and(|key| thread.calls.can_skip_result(key))
     {
         return Some(Fate::Merged);
     }
@@ -81,7 +83,7 @@ impl ReportedAction {
     /// Parses an event or the item in it; `None` if it is about something else.
     pub(crate) fn read(line: &RolloutLine<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
         let subject = subject(json.get("type").str_or_empty())?;
-        let (name, input) = asked(subject, json);
+        let (name, input) = tool_and_input(subject, json);
         let kind = tools::kind_of_call(&name, &input);
         let headline = tools::headline(kind, &input);
         let tree = input.to_body(&headline, out);
@@ -150,8 +152,8 @@ impl ReportedAction {
         self.process
             .iter()
             .filter(|_| !is_lost)
-            .for_each(|process| thread.deeds.end_process(process));
-        if thread.deeds.knows(&self.key) {
+            .for_each(|process| thread.calls.end_process(process));
+        if thread.calls.contains(&self.key) {
             let outcome = if is_lost {
                 self.outcome.unknown()
             } else {
@@ -163,23 +165,23 @@ impl ReportedAction {
         match self
             .command
             .as_deref()
-            .and_then(|command| thread.deeds.within(command))
+            .and_then(|command| thread.calls.within(command))
         {
             Some(CallRelation::Same(call)) => {
                 thread.result(call, self.outcome, out);
                 return Fate::Merged;
             }
             Some(CallRelation::Part(call)) if self.outcome.verdict == Verdict::Failed => {
-                if let Some(failed) = thread.deeds.fail_part(&call, self.outcome.exit, out) {
+                if let Some(failed) = thread.calls.fail_part(&call, self.outcome.exit, out) {
                     thread.result(call, failed, out);
                 }
             }
             Some(CallRelation::Part(_)) | None => {}
         }
-        thread.deeds.begin(&self.key, self.kind);
-        let mut entry = thread.deed(line, out);
+        thread.calls.begin(&self.key, self.kind);
+        let mut entry = thread.action_entry(line, out);
         let result = thread
-            .deeds
+            .calls
             .join(&self.key, self.outcome, thread.lane.as_ref());
         let call = ToolCall {
             key: self.key,
@@ -204,17 +206,20 @@ pub(crate) fn search(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
-    let (_, input) = asked("search", json);
+    let (_, input) = tool_and_input("search", json);
     let print = repeated_texts::print(
         RepeatedAuthor::Search,
         &tools::headline(ToolKind::Fetch, &input),
     );
     let deed = ReportedAction::read(line, json, out);
     let key = json.first(&["call_id", "id"], Json::filled);
-    if key.is_some_and(|key| thread.deeds.knows(key)) {
+    if key.is_some_and(|key| thread.calls.contains(key)) {
         return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
     }
-    if let Some(twin) = thread.twins.take(RepeatedAuthor::Search, side, print) {
+    if let Some(twin) = thread
+        .repeated_texts
+        .take(RepeatedAuthor::Search, side, print)
+    {
         let Some(mut deed) = deed else {
             return Fate::Merged;
         };
@@ -224,7 +229,7 @@ pub(crate) fn search(
     let Some(deed) = deed else {
         return Fate::Merged;
     };
-    thread.twins.wait(
+    thread.repeated_texts.wait(
         RepeatedAuthor::Search,
         side,
         print,
@@ -239,8 +244,7 @@ pub(crate) fn picture(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Bat
     deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out))
 }
 
-/// The name of a tool and its input.
-fn asked<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
+fn tool_and_input<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
     let object = |names: &[&'static str]| {
         let members = names.iter().filter(|name| !json.get(name).is_null());
         Json::Object(

@@ -10,7 +10,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 
 /// First words of a message with which an agent returns its result.
 const FINAL: &str = "Message Type: FINAL_ANSWER";
@@ -28,7 +28,7 @@ const NOTICE: (&str, &str) = ("<subagent_notification>", "</subagent_notificatio
 const REASON_CHARS: usize = 200;
 
 /// The end of an agent, `None` while it runs, and the reason.
-type AgentEnd = (Option<End>, Option<Text>);
+type AgentEnd = (Option<WorkEnd>, Option<Text>);
 
 /// The sub-agents of a thread.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Agents {
     /// The calls that spawned agents, by each name of an agent: its thread or its path.
     spawned: HashMap<Text, Key>,
     /// Requests of calls without a result.
-    asked: HashMap<Key, AgentRequest>,
+    requests: HashMap<Key, AgentRequest>,
     /// Calls that spawned an agent, in order, while the model has no report of its end.
     open: Vec<Key>,
 }
@@ -62,8 +62,7 @@ pub(super) struct ReportSource<'a> {
 }
 
 impl Agents {
-    /// Records a call that is about agents.
-    pub(super) fn ask(&mut self, call: &Key, name: &str, input: &Json<'_>) {
+    pub(super) fn record_call(&mut self, call: &Key, name: &str, input: &Json<'_>) {
         let lists = ["targets", "ids"].map(|field| input.get(field));
         let agents = || {
             let agents = lists.iter().flat_map(|list| list.items());
@@ -84,7 +83,7 @@ impl Agents {
             _ => None,
         };
         if let Some(request) = request {
-            self.asked.insert(call.clone(), request);
+            self.requests.insert(call.clone(), request);
         }
     }
 
@@ -96,7 +95,7 @@ impl Agents {
         lane: Option<&Name>,
         out: &mut Batch,
     ) -> Option<Work> {
-        let request = self.asked.remove(call)?;
+        let request = self.requests.remove(call)?;
         let answer = json::read(text.trim()).filter(Json::is_object)?;
         let source = |carrier| ReportSource {
             by: call.clone(),
@@ -110,7 +109,7 @@ impl Agents {
                 let agent = names.find_map(|name| answer.get(name).text())?;
                 self.name(&agent, call);
                 self.open.push(call.clone());
-                return Some(Work::begun(agent, Ends::Announced));
+                return Some(Work::begun(agent, EndRecording::Announced));
             }
             AgentRequest::Wait(agents) => {
                 let states = answer.get("status").members();
@@ -118,7 +117,7 @@ impl Agents {
                 let asked = if agents.is_empty() {
                     self.open
                         .iter()
-                        .map(|call| About::call(call.clone()))
+                        .map(|call| WorkReference::call(call.clone()))
                         .collect()
                 } else {
                     let others = agents.iter().filter(|agent| !is_in(agent));
@@ -133,7 +132,7 @@ impl Agents {
                 let names = ["status", "previous_status"];
                 let status = names.map(|name| end_of(answer.get(name)).and_then(|(end, _)| end));
                 let end = status.into_iter().flatten().next();
-                let end = end.or(End::by_word(Some("stopped"), None));
+                let end = end.or(WorkEnd::from_word(Some("stopped"), None));
                 let about = self.about(&agent);
                 self.update(about, (end, None), &source(Carrier::Poll), out);
             }
@@ -205,7 +204,7 @@ impl Agents {
             None => "completed",
         };
         let about = self.about(&author);
-        let end = End::by_word(Some(word), None);
+        let end = WorkEnd::from_word(Some(word), None);
         self.update(about, (end, error.and_then(first_line)), source, out);
     }
 
@@ -237,15 +236,15 @@ impl Agents {
         let Some(about) = known.map(|name| self.about(name)) else {
             return;
         };
-        let end = End::by_word(Some(kind), None);
+        let end = WorkEnd::from_word(Some(kind), None);
         if end.is_some() || kind == "interacted" {
             self.update(about, (end, None), source, out);
         }
     }
 
-    fn about(&self, agent: &Text) -> About {
+    fn about(&self, agent: &Text) -> WorkReference {
         let call = self.spawned.get(agent).cloned();
-        About {
+        WorkReference {
             handle: call.is_none().then(|| agent.clone()),
             call,
         }
@@ -253,7 +252,7 @@ impl Agents {
 
     fn update(
         &mut self,
-        about: About,
+        about: WorkReference,
         (end, reason): AgentEnd,
         source: &ReportSource<'_>,
         out: &mut Batch,
@@ -277,7 +276,7 @@ pub(super) fn spawned(item: &Json<'_>) -> Option<Work> {
     let is_spawn = item.get("tool").str_or_empty().starts_with("spawn");
     let mut agents = item.get("receiver_thread_ids").items().iter();
     let agent = agents.find_map(Json::text).filter(|_| is_spawn)?;
-    Some(Work::begun(agent, Ends::Announced))
+    Some(Work::begun(agent, EndRecording::Announced))
 }
 
 /// Parses the state of an agent: its end with a reason, no end if it is running. `None` if it is
@@ -291,7 +290,7 @@ fn end_of(status: &Json<'_>) -> Option<AgentEnd> {
         return Some((None, None));
     }
     let reason = said.str().filter(|_| word == "errored");
-    let end = End::by_word(Some(word), None)?;
+    let end = WorkEnd::from_word(Some(word), None)?;
     Some((Some(end), reason.and_then(first_line)))
 }
 

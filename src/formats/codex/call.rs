@@ -46,19 +46,19 @@ pub(crate) fn call(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
     let (kind, headline) = if is_plain {
         (tools::kind_of(&name), Text::default())
     } else {
-        asked(&name, input, &inner)
+        kind_and_headline(&name, input, &inner)
     };
     let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = !out.is_counted && tools::breaks_off(input);
+    body.flags.broken_off = !out.is_counted && tools::is_truncated(input);
     let key = call_key(payload, out);
-    thread.deeds.begin(&key, kind);
+    thread.calls.begin(&key, kind);
     if !out.is_counted {
-        if let Some(process) = polled(&name, input) {
-            thread.deeds.poll(&key, process);
+        if let Some(process) = polled_process(&name, input) {
+            thread.calls.poll(&key, process);
         }
-        thread.agents.ask(&key, &name, input);
+        thread.agents.record_call(&key, &name, input);
         if let Some(code) = code {
-            note_script(&key, &inner, code, thread);
+            record_script(&key, &inner, code, thread);
         }
     }
     let mut entry = thread.answer(line, out);
@@ -97,7 +97,7 @@ fn name(payload: &Json<'_>) -> String {
 }
 
 /// The process or script that a call polls.
-fn polled(name: &str, input: &Json<'_>) -> Option<String> {
+fn polled_process(name: &str, input: &Json<'_>) -> Option<String> {
     let number = |field: &str| {
         let value = input.get(field);
         value
@@ -113,19 +113,19 @@ fn polled(name: &str, input: &Json<'_>) -> Option<String> {
 }
 
 /// Records the commands that code runs: the records of their ends do not name the call.
-fn note_script(call: &Key, inner: &[InnerCall], code: &str, thread: &mut Thread) {
+fn record_script(call: &Key, inner: &[InnerCall], code: &str, thread: &mut Thread) {
     let commands = inner
         .iter()
         .filter(|one| one.kind == ToolKind::Run)
         .map(|one| one.headline.clone());
     let is_one = inner.len() == 1 && code.matches("tools.").count() == 1;
-    thread.deeds.note_script(call, commands.collect(), is_one);
+    thread.calls.add_script(call, commands.collect(), is_one);
 }
 
 /// The kind and headline of a call; for code, those of the calls in it.
-fn asked(name: &str, input: &Json<'_>, inner: &[InnerCall]) -> (ToolKind, Text) {
+fn kind_and_headline(name: &str, input: &Json<'_>, inner: &[InnerCall]) -> (ToolKind, Text) {
     let kind = tools::kind_of_call(name, input);
-    if let Some(process) = polled(name, input) {
+    if let Some(process) = polled_process(name, input) {
         let typed = input.get("chars").str_or_empty().trim_end_matches('\n');
         let words = if typed.is_empty() {
             format!("poll {process}")
@@ -203,12 +203,12 @@ fn call_key(payload: &Json<'_>, out: &Batch) -> Key {
 pub(crate) fn output(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     if payload.get("call_id").filled().is_none() && payload.get("name").filled().is_some() {
-        return alone(line, payload, thread, out);
+        return program_output(line, payload, thread, out);
     }
     let call = payload.get("call_id").clean();
     thread.close_request();
-    let is_known = thread.deeds.knows(&call);
-    if out.is_counted && thread.deeds.passes_over(&call) {
+    let is_known = thread.calls.contains(&call);
+    if out.is_counted && thread.calls.can_skip_result(&call) {
         return Fate::Merged;
     }
     let outcome = if payload.has("tools") {
@@ -230,7 +230,7 @@ pub(crate) fn output(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batc
         work: begun.or(outcome.work),
         ..outcome
     };
-    let (outcome, end) = thread.deeds.polled(&call, outcome);
+    let (outcome, end) = thread.calls.polled(&call, outcome);
     thread.result(call, outcome, out);
     if let Some((starter, end)) = end {
         thread.result(starter, end, out);
@@ -239,7 +239,7 @@ pub(crate) fn output(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batc
 }
 
 /// Decodes the output of a tool that the program ran by itself, without a call of the model.
-pub(crate) fn alone(
+pub(crate) fn program_output(
     line: &RolloutLine<'_>,
     json: &Json<'_>,
     thread: &mut Thread,
@@ -250,9 +250,9 @@ pub(crate) fn alone(
     let key = json.get("id").text().unwrap_or_else(|| out.origin_key());
     let headline = Text::default();
     let input = out.tree(&headline, 0, || Json::Null.to_tree());
-    thread.deeds.begin(&key, ToolKind::Other);
-    let mut entry = thread.deed(line, out);
-    let result = thread.deeds.join(&key, outcome, thread.lane.as_ref());
+    thread.calls.begin(&key, ToolKind::Other);
+    let mut entry = thread.action_entry(line, out);
+    let result = thread.calls.join(&key, outcome, thread.lane.as_ref());
     let call = ToolCall {
         key,
         name: Text::clean(&name),

@@ -54,7 +54,9 @@ pub(super) fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
 }
 
 /// The parts of a content without the tags that the program writes around an image.
-pub(super) fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j Json<'a>> {
+pub(super) fn without_image_tags<'j, 'a>(
+    content: &'j Json<'a>,
+) -> impl Iterator<Item = &'j Json<'a>> {
     let parts = content.blocks();
     let has_image = parts.iter().any(|part| part.get("type").is("input_image"));
     let is_tag =
@@ -65,13 +67,13 @@ pub(super) fn spoken<'j, 'a>(content: &'j Json<'a>) -> impl Iterator<Item = &'j 
 }
 
 /// The texts of a content, one per part.
-pub(super) fn spoken_texts<'j>(content: &'j Json<'_>) -> impl Iterator<Item = &'j str> {
-    spoken(content).filter_map(text_in)
+pub(super) fn texts<'j>(content: &'j Json<'_>) -> impl Iterator<Item = &'j str> {
+    without_image_tags(content).filter_map(text_in)
 }
 
 /// The texts of a content, joined by line breaks.
 pub(super) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
-    let mut texts = spoken(content).filter_map(text_in);
+    let mut texts = without_image_tags(content).filter_map(text_in);
     let first = texts.next();
     let rest: Vec<&str> = texts.collect();
     match first {
@@ -92,13 +94,12 @@ pub(super) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
 
 /// The parts of a content as blocks.
 pub(super) fn parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
-    spoken(content)
+    without_image_tags(content)
         .filter_map(|part| block(part, piece, out))
         .collect()
 }
 
-/// A part of an answer as blocks.
-pub(super) fn answered(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
+pub(super) fn answer_blocks(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
     match text_in(part) {
         Some(text) if repeated_texts::is_tagged(text) => words(text, piece, out),
         _ => block(part, piece, out).into_iter().collect(),
@@ -144,7 +145,7 @@ pub(super) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
 
 /// The parts of a content that have an unknown kind, as blocks.
 pub(super) fn unknown_parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<Block> {
-    spoken(content)
+    without_image_tags(content)
         .filter(|part| is_unknown(part))
         .filter_map(|part| block(part, piece, out))
         .collect()
@@ -162,7 +163,7 @@ pub(super) fn of_side<'j, 'a>(
     content: &'j Json<'a>,
     side: Side,
 ) -> impl Iterator<Item = &'j Json<'a>> {
-    spoken(content).filter(move |part| side == Side::Item || !is_unknown(part))
+    without_image_tags(content).filter(move |part| side == Side::Item || !is_unknown(part))
 }
 
 /// The parts of unknown kinds in an event's message. They are read before the message, which is
@@ -176,7 +177,7 @@ pub(super) fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec
 }
 
 /// Shows parts of unknown kinds in an entry after the message.
-pub(super) fn beside(
+pub(super) fn show_unknown(
     line: &RolloutLine<'_>,
     unknown: Vec<Block>,
     fate: Fate,
@@ -189,7 +190,7 @@ pub(super) fn beside(
     let mut entry = thread.entry(line, key_of("unknown", out), Role::Harness, out);
     entry.blocks = unknown;
     entry.mark_by_asides();
-    thread.add_beside(entry, out);
+    thread.emit_outside(entry, out);
     Fate::Shown
 }
 

@@ -18,7 +18,7 @@ use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
-use crate::model::tool::work::{Carrier, End, Update};
+use crate::model::tool::work::{Carrier, Update, WorkEnd};
 
 /// Decodes an event.
 pub(crate) fn event(
@@ -39,22 +39,22 @@ pub(crate) fn event(
             if let Some(tokens) = payload.get("model_context_window").count() {
                 thread.meta(MetaEdit::Window(tokens), out);
             }
-            goes_on(line, None, thread, lanes, out);
+            update_starting_call(line, None, thread, lanes, out);
             Fate::Merged
         }
         "task_complete" | "turn_complete" => {
             let has_failed = !payload.get("error").is_null();
             let word = if has_failed { "failed" } else { "completed" };
-            goes_on(line, Some(word), thread, lanes, out);
+            update_starting_call(line, Some(word), thread, lanes, out);
             end_of_turn(line, thread, out)
         }
         "turn_aborted" => {
-            goes_on(line, Some("stopped"), thread, lanes, out);
+            update_starting_call(line, Some("stopped"), thread, lanes, out);
             aborted(line, thread, out)
         }
         "thread_rolled_back" => {
             let turns = payload.get("num_turns").count().unwrap_or(1);
-            thread.take_back(turns, out);
+            thread.undo_turns(turns, out);
             let words = format!("took back {}", count(turns, "turn"));
             thread.line(line, Break::setting(&words), out)
         }
@@ -77,7 +77,7 @@ pub(crate) fn event(
             thread.text(line, (line.kind(), text), false, out)
         }
         kind @ "thread_settings_applied" => {
-            if !thread.replay.is_on() {
+            if !thread.replay.is_active() {
                 spent::settings(payload.get("thread_settings"), thread);
             }
             thread.unknown(line, ("event_msg.type", kind), out)
@@ -118,10 +118,10 @@ fn item(
             action::search(line, Side::Event, item, thread, out)
         }
         "SubAgentActivity" => sub_agent(line, item, thread, lanes, out),
-        "CollabAgentToolCall" => company(line, item, thread, lanes, out),
+        "CollabAgentToolCall" => agent_tool(line, item, thread, lanes, out),
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
         "HookPrompt" => message::hook(line, item, thread, out),
-        "FunctionCallOutput" => call::alone(line, item, thread, out),
+        "FunctionCallOutput" => call::program_output(line, item, thread, out),
         "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
         kind => action::other(line, item, thread, out)
             .unwrap_or_else(|| thread.unknown(line, ("item_completed.type", kind), out)),
@@ -133,9 +133,9 @@ fn tokens(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate 
     if let Some(tokens) = info.get("model_context_window").count() {
         thread.meta(MetaEdit::Window(tokens), out);
     }
-    let is_inherited = thread.replay.is_on();
+    let is_inherited = thread.replay.is_active();
     if let Some(counts) = thread.counter.count(info, is_inherited) {
-        thread.spend(counts, line, out);
+        thread.add_usage(counts, line, out);
     }
     if !is_inherited {
         for limit in limits(line.payload.get("rate_limits"), line.at) {
@@ -150,7 +150,7 @@ fn tokens(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate 
 fn end_of_turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let said = message::last_words(line, thread, out);
-    thread.deeds.lose(out);
+    thread.calls.mark_all_lost(out);
     thread.end_turn(line, out);
     let error = [payload.at(&["error", "message"]), payload.get("error")];
     if let Some(error) = error.iter().find_map(|error| error.filled()) {
@@ -172,7 +172,7 @@ fn end_of_turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> 
 }
 
 fn aborted(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    thread.deeds.lose(out);
+    thread.calls.mark_all_lost(out);
     thread.close_request();
     thread.stop_turn();
     let reason = line.payload.get("reason").str_or_empty().replace('_', " ");
@@ -213,7 +213,7 @@ pub(crate) fn compacted(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut B
 }
 
 /// Updates the call that started a sub-agent: a turn of the sub-agent began, or ended in this way.
-fn goes_on(
+fn update_starting_call(
     line: &RolloutLine<'_>,
     end: Option<&str>,
     thread: &Thread,
@@ -225,7 +225,7 @@ fn goes_on(
             by: out.origin_key(),
             at: line.at,
             carrier: Carrier::Record,
-            end: end.and_then(|word| End::by_word(Some(word), None)),
+            end: end.and_then(|word| WorkEnd::from_word(Some(word), None)),
             reason: None,
         };
         lanes.update(lane, update, out);
@@ -351,8 +351,8 @@ fn sub_agent(
     let path = json.get("agent_path").text();
     let called: Vec<Text> = child.iter().cloned().chain(path).collect();
     // In an inherited history the sub-agents belong to the original thread.
-    if let Some(child) = child.filter(|_| kind == "started" && !thread.replay.is_on()) {
-        let call = call.filter(|call| thread.deeds.knows(call));
+    if let Some(child) = child.filter(|_| kind == "started" && !thread.replay.is_active()) {
+        let call = call.filter(|call| thread.calls.contains(call));
         for name in &called {
             if let Some(call) = &call {
                 thread.agents.name(name, call);
@@ -361,13 +361,17 @@ fn sub_agent(
         lanes.link(&child, (call, thread.lane.as_ref()), label, out);
     }
     let lane = thread.lane.clone();
-    let source = noted(line, lane.as_ref(), out);
+    let source = report_source(line, lane.as_ref(), out);
     thread.agents.activity(&called, kind, &source, out);
     thread.tree(line, json.get("type").str_or_empty(), out)
 }
 
 /// The source for states of sub-agents that the program records for itself.
-fn noted<'l>(line: &RolloutLine<'_>, lane: Option<&'l Name>, out: &Batch) -> ReportSource<'l> {
+fn report_source<'l>(
+    line: &RolloutLine<'_>,
+    lane: Option<&'l Name>,
+    out: &Batch,
+) -> ReportSource<'l> {
     ReportSource {
         by: out.origin_key(),
         at: line.at,
@@ -378,7 +382,7 @@ fn noted<'l>(line: &RolloutLine<'_>, lane: Option<&'l Name>, out: &Batch) -> Rep
 
 /// Decodes the use of a tool for sub-agents: by a call of the model, or from code, which has no
 /// other record of the call.
-fn company(
+fn agent_tool(
     line: &RolloutLine<'_>,
     item: &Json<'_>,
     thread: &mut Thread,
@@ -386,14 +390,14 @@ fn company(
     out: &mut Batch,
 ) -> Fate {
     let call = item.get("id").text();
-    let is_known = call.as_ref().is_none_or(|call| thread.deeds.knows(call));
+    let is_known = call.as_ref().is_none_or(|call| thread.calls.contains(call));
     let deed = if is_known {
         None
     } else {
         action::other(line, item, thread, out)
     };
     let fate = deed.unwrap_or_else(|| thread.tree(line, "CollabAgentToolCall", out));
-    if item.get("tool").str_or_empty().starts_with("spawn") && !thread.replay.is_on() {
+    if item.get("tool").str_or_empty().starts_with("spawn") && !thread.replay.is_active() {
         let ids = item
             .get("receiver_thread_ids")
             .items()
@@ -416,14 +420,13 @@ fn company(
         }
     }
     let lane = thread.lane.clone();
-    let source = noted(line, lane.as_ref(), out);
+    let source = report_source(line, lane.as_ref(), out);
     let states = item.get("agents_states").members();
     thread.agents.apply_states(states, &source, out);
     fate
 }
 
-/// Names the lane of a sub-agent by its header.
-pub(crate) fn introduce(
+pub(crate) fn name_lane(
     line: &RolloutLine<'_>,
     thread: &Thread,
     lanes: &mut SubAgentThreads,

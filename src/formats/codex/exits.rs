@@ -63,14 +63,14 @@ pub(super) fn head_of(text: &str) -> Option<(OutputHeader, &str)> {
         if line.trim_end() == "Output:" {
             return Some((head, rest));
         }
-        head.take(line)?;
+        head.apply_line(line)?;
     }
     Some((head, ""))
 }
 
 impl OutputHeader {
     /// Applies a line; `None` if it is not part of a head.
-    fn take(&mut self, line: &str) -> Option<()> {
+    fn apply_line(&mut self, line: &str) -> Option<()> {
         let line = line.trim();
         let number = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
         if let Some(code) = line

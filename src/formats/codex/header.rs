@@ -23,7 +23,7 @@ pub(crate) fn session(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Bat
     let id = payload.get("id").text().filter(|id| identifies(id));
     match (&thread.id, &id) {
         (Some(_), _) if payload.get("history_base").is_object() => {
-            return went_on(line, id, thread, out);
+            return continue_thread(line, id, thread, out);
         }
         (Some(own), Some(other)) if own != other && places::is_thread(other) => {
             let began = places::time_of(own);
@@ -51,7 +51,7 @@ pub(crate) fn session(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Bat
             out,
         );
     }
-    let said = begins(payload, parent, thread, out);
+    let said = find_beginning(payload, parent, thread, out);
     let instructions = payload.at(&["base_instructions", "text"]);
     let instructions = instructions
         .filled()
@@ -145,7 +145,12 @@ pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
 }
 
 /// Decodes a header after content of another file: the thread continues, possibly under another id.
-fn went_on(line: &RolloutLine<'_>, id: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn continue_thread(
+    line: &RolloutLine<'_>,
+    id: Option<Text>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     if let Some(id) = id {
         thread.id = Some(id.clone());
         thread.meta(MetaEdit::Id(id), out);
@@ -171,7 +176,12 @@ fn ordinal(json: &Json<'_>) -> Option<u64> {
 }
 
 /// Determines where the thread begins: in another file, or as a copy of another thread.
-fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn find_beginning(
+    payload: &Json<'_>,
+    parent: Option<Text>,
+    thread: &mut Thread,
+    out: &mut Batch,
+) -> Fate {
     let base = payload.get("history_base");
     let forked = payload.get("forked_from_id").text();
     let began = thread.id.as_ref().and_then(|id| places::time_of(id));
@@ -184,7 +194,7 @@ fn begins(payload: &Json<'_>, parent: Option<Text>, thread: &mut Thread, out: &m
     if !base.is_object() {
         return Fate::Merged;
     }
-    thread.counter.forget();
+    thread.counter.reset();
     let of = base.get("thread_id").str_or_empty();
     let end = base.get("end_ordinal_exclusive").count().unwrap_or(0);
     let words = format!("goes on from record {end} of rollout-…-{of}.jsonl, which is not here");
@@ -223,7 +233,10 @@ pub(crate) fn turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
     if let Some(cwd) = payload.get("cwd").text() {
         thread.meta(MetaEdit::Cwd(cwd), out);
     }
-    let model = payload.get("model").text().map(|model| thread.named(model));
+    let model = payload
+        .get("model")
+        .text()
+        .map(|model| thread.with_provider(model));
     let is_change = model.is_some() && thread.model.is_some() && thread.model != model;
     if let Some(model) = model {
         thread.model = Some(model.clone());

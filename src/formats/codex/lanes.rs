@@ -12,7 +12,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
-use crate::model::tool::work::{About, Update};
+use crate::model::tool::work::{Update, WorkReference};
 
 /// The sub-agents of a session.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl SubAgentThreads {
             return;
         }
         if self.asked.insert(thread.clone()) {
-            out.wanted.push(thread.clone());
+            out.requested_files.push(thread.clone());
         }
         if let Some(call) = call
             && self.linker.claim(thread, call, 0, out)
@@ -62,7 +62,7 @@ impl SubAgentThreads {
         match self.linker.call(thread) {
             Some(call) => {
                 let lane = self.callers.get(thread).cloned().flatten();
-                out.update(About::call(call.clone()), update, lane);
+                out.update(WorkReference::call(call.clone()), update, lane);
             }
             None => self.early.entry(thread.clone()).or_default().push(update),
         }

@@ -6,8 +6,8 @@
 
 use super::agents::{ENCRYPTED, ReportSource};
 use super::content::{
-    answered, beside, block, content, content_holder, is_unknown, of_side, parts, spoken, text_in,
-    text_of, unknown_of, unknown_parts, words,
+    answer_blocks, block, content, content_holder, is_unknown, of_side, parts, show_unknown,
+    text_in, text_of, unknown_of, unknown_parts, without_image_tags, words,
 };
 use super::line::RolloutLine;
 use super::repeated_texts::{self, RepeatedAuthor, RepeatedText, Side};
@@ -113,7 +113,7 @@ pub(crate) fn between_agents(line: &RolloutLine<'_>, thread: &mut Thread, out: &
     } else {
         &*text
     };
-    let mut entry = thread.noted(line, (&title, text), out);
+    let mut entry = thread.titled_entry(line, (&title, text), out);
     entry.blocks.extend(unknown_parts(content, Piece(0), out));
     // A message after the end of a turn that does not begin another one gets no answer.
     let is_answered = !thread.is_over() || payload.get("trigger_turn").is_true();
@@ -141,17 +141,17 @@ fn as_notice<'l>(entry: &Entry, lane: Option<&'l Name>) -> ReportSource<'l> {
 
 /// Decodes the confirmation of an answer that the program delivered, mostly without its text: it
 /// repeats what was shown.
-fn delivered(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
+fn confirm_delivery(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let content = line.payload.get("content");
     let is_unavailable = |part: &Json<'_>| {
         text_in(part).is_some_and(|text| text.starts_with(DELIVERED) || text.trim().is_empty())
     };
-    if spoken(content)
+    if without_image_tags(content)
         .filter(|part| !is_unknown(part))
         .all(is_unavailable)
     {
         let unknown = unknown_parts(content, piece(out), out);
-        beside(line, unknown, Fate::Merged, thread, out);
+        show_unknown(line, unknown, Fate::Merged, thread, out);
         return thread.aside(
             line,
             ("a delivered message is written again", &text_of(content)),
@@ -174,7 +174,7 @@ pub(crate) fn answer(
 ) -> Fate {
     let unknown = unknown_of(side, content(line, side), out);
     let fate = spoke(line, side, thread, out);
-    beside(line, unknown, fate, thread, out)
+    show_unknown(line, unknown, fate, thread, out)
 }
 
 fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batch) -> Fate {
@@ -186,20 +186,22 @@ fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batc
             .filled()
             .is_some()
     {
-        return delivered(line, thread, out);
+        return confirm_delivery(line, thread, out);
     }
     let content = content(line, side);
     let text = text_of(content);
     let print = repeated_texts::print(RepeatedAuthor::Answer, &text);
-    let twin = thread.twins.take(RepeatedAuthor::Answer, side, print);
+    let twin = thread
+        .repeated_texts
+        .take(RepeatedAuthor::Answer, side, print);
     if side == Side::Event && (twin.is_some() || text.trim().is_empty()) {
         return Fate::Merged;
     }
     let mut entry = begun(line, twin.as_ref(), thread, out);
     let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
-    thread.said = Some(print);
+    thread.last_message_hash = Some(print);
     entry.blocks = of_side(content, side)
-        .flat_map(|part| answered(part, piece, out))
+        .flat_map(|part| answer_blocks(part, piece, out))
         .collect();
     entry
         .blocks
@@ -210,7 +212,7 @@ fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batc
         _ => Stop::Unrecorded,
     };
     if twin.is_none() {
-        thread.twins.wait(
+        thread.repeated_texts.wait(
             RepeatedAuthor::Answer,
             side,
             print,
@@ -219,9 +221,12 @@ fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batc
     }
     if let Some(plan) = repeated_texts::plan(&text) {
         let print = repeated_texts::print(RepeatedAuthor::Plan, plan);
-        match thread.twins.take(RepeatedAuthor::Plan, Side::Item, print) {
+        match thread
+            .repeated_texts
+            .take(RepeatedAuthor::Plan, Side::Item, print)
+        {
             Some(twin) => out.retire_piece(twin.key, twin.piece),
-            None => thread.twins.wait(
+            None => thread.repeated_texts.wait(
                 RepeatedAuthor::Plan,
                 Side::Item,
                 print,
@@ -317,7 +322,7 @@ pub(crate) fn reasoning(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut B
     for thought in &thoughts {
         let print = repeated_texts::print(RepeatedAuthor::Thought, thought);
         match thread
-            .twins
+            .repeated_texts
             .take(RepeatedAuthor::Thought, Side::Item, print)
         {
             Some(twin) => twins.push(twin),
@@ -337,7 +342,7 @@ pub(crate) fn reasoning(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut B
         entry.blocks.extend(unknown_parts(content, piece, out));
     }
     for print in alone {
-        thread.twins.wait(
+        thread.repeated_texts.wait(
             RepeatedAuthor::Thought,
             Side::Item,
             print,
@@ -388,14 +393,19 @@ fn event(
     out: &mut Batch,
 ) -> Fate {
     let print = repeated_texts::print(voice, text);
-    if text.trim().is_empty() || thread.twins.take(voice, Side::Event, print).is_some() {
+    if text.trim().is_empty()
+        || thread
+            .repeated_texts
+            .take(voice, Side::Event, print)
+            .is_some()
+    {
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
     let piece = piece(out);
     entry.push_piece(piece, kind(out.prose(text)));
     thread
-        .twins
+        .repeated_texts
         .wait(voice, Side::Event, print, (entry.key.clone(), piece));
     thread.emit(entry, out)
 }
@@ -417,7 +427,7 @@ fn begun(
 pub(crate) fn last_words(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let text = line.payload.get("last_agent_message").str_or_empty();
     if text.trim().is_empty()
-        || thread.said == Some(repeated_texts::print(RepeatedAuthor::Answer, text))
+        || thread.last_message_hash == Some(repeated_texts::print(RepeatedAuthor::Answer, text))
     {
         return Fate::Merged;
     }
@@ -448,7 +458,7 @@ pub(crate) fn user(
 ) -> Fate {
     let unknown = unknown_of(side, content, out);
     let fate = spoken_message(line, side, content, thread, out);
-    beside(line, unknown, fate, thread, out)
+    show_unknown(line, unknown, fate, thread, out)
 }
 
 fn spoken_message(
@@ -472,7 +482,7 @@ fn spoken_message(
     let text = text_of(content);
     let print = repeated_texts::print(RepeatedAuthor::User, &text);
     if thread
-        .twins
+        .repeated_texts
         .take(RepeatedAuthor::User, side, print)
         .is_some()
     {
@@ -480,7 +490,7 @@ fn spoken_message(
     }
     let piece = piece(out);
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-    thread.twins.wait(
+    thread.repeated_texts.wait(
         RepeatedAuthor::User,
         side,
         print,
@@ -556,11 +566,13 @@ fn prompt(
 ) -> Fate {
     let text = text_of(content);
     let print = repeated_texts::print(RepeatedAuthor::User, &text);
-    let twin = thread.twins.take(RepeatedAuthor::User, side, print);
+    let twin = thread
+        .repeated_texts
+        .take(RepeatedAuthor::User, side, print);
     if twin.is_some() && side == Side::Event {
         return Fate::Merged;
     }
-    let asked = asked(&text).1;
+    let asked = split_prompt(&text).1;
     if twin.is_none() {
         thread.begin_turn(asked, out);
     }
@@ -586,7 +598,7 @@ fn prompt(
         );
     }
     if twin.is_none() {
-        thread.twins.wait(
+        thread.repeated_texts.wait(
             RepeatedAuthor::User,
             side,
             print,
@@ -606,7 +618,7 @@ fn prompt_blocks<'j>(
     for part in parts {
         match text_in(part) {
             Some(text) if has_preface(text) => {
-                let (context, asked) = asked(text);
+                let (context, asked) = split_prompt(text);
                 blocks.push(context_block(piece, "from the editor", context.trim(), out));
                 if !asked.is_empty() {
                     let body = out.prose(asked);
@@ -620,7 +632,7 @@ fn prompt_blocks<'j>(
 }
 
 /// Splits a prompt into the preface of an editor and the user's text, which may be empty.
-fn asked(text: &str) -> (&str, &str) {
+fn split_prompt(text: &str) -> (&str, &str) {
     if !has_preface(text) {
         return ("", text);
     }
@@ -681,7 +693,7 @@ fn speaker(content: &Json<'_>, kinds: &[Json<'_>]) -> TextAuthor {
 
 #[cfg(test)]
 mod tests {
-    use super::{TextAuthor, asked, speaker};
+    use super::{TextAuthor, speaker, split_prompt};
     use crate::formats::json::parse;
 
     #[test]
@@ -743,14 +755,17 @@ mod tests {
     #[test]
     fn a_prompt_from_an_editor_stands_behind_its_second_heading() {
         let text = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n";
-        assert_eq!(asked(text).1, "fix it");
-        assert!(asked(text).0.contains("a.rs"));
-        assert_eq!(asked("what does ## My request for Codex: mean?").0, "");
+        assert_eq!(split_prompt(text).1, "fix it");
+        assert!(split_prompt(text).0.contains("a.rs"));
+        assert_eq!(
+            split_prompt("what does ## My request for Codex: mean?").0,
+            ""
+        );
         let files =
             "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## My request:\nfix it\n";
-        assert_eq!(asked(files).1, "fix it");
+        assert_eq!(split_prompt(files).1, "fix it");
         assert_eq!(
-            asked("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n").1,
+            split_prompt("# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n").1,
             ""
         );
         for preface in [
@@ -759,11 +774,11 @@ mod tests {
             "<in-app-browser-context>\nx",
         ] {
             assert_eq!(
-                asked(&format!("{preface}\n\n## My request for Codex:\nfix it\n")).1,
+                split_prompt(&format!("{preface}\n\n## My request for Codex:\nfix it\n")).1,
                 "fix it"
             );
         }
         let own = "# Plan\n1. do it\n";
-        assert_eq!(asked(own), ("", own), "a heading of the user's own");
+        assert_eq!(split_prompt(own), ("", own), "a heading of the user's own");
     }
 }

@@ -35,9 +35,9 @@ mod tests;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::decoder::{BESIDE, Decoder, Format, Input, Place};
+use super::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
 
-use super::probe::{Probe, Verdict};
+use super::probe::{Probe, ProbeResult};
 
 use super::definition::head::Head;
 use super::definition::heads::head;
@@ -63,11 +63,11 @@ impl Format for Codex {
         Box::new(CodexDecoder::default())
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff::sniff(probe)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -127,7 +127,7 @@ impl Decoder for CodexDecoder {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        let Place::CompanionLine(path) = input.place else {
+        let RecordPlace::CompanionLine(path) = input.place else {
             return decode(
                 RolloutLine::read(input),
                 &mut self.thread,
@@ -170,9 +170,9 @@ fn decode(
     out: &mut Batch,
 ) -> Fate {
     let is_session = thread.lane.is_none();
-    lanes.turns.note(thread.id.as_ref(), &line);
-    if let Some(words) = thread.replay.see(&line, &lanes.turns, is_session) {
-        thread.begin_own();
+    lanes.turns.record(thread.id.as_ref(), &line);
+    if let Some(words) = thread.replay.check(&line, &lanes.turns, is_session) {
+        thread.end_inherited();
         let key = Text::clean(&format!("{}:inherited", out.origin_key()));
         let mut entry = thread.entry(&line, key, Role::Harness, out);
         let what = BlockKind::Break(Break::Setting(words));
@@ -180,7 +180,7 @@ fn decode(
         thread.emit(entry, out);
     }
     // Inherited records of a sub-agent are in its parent's lane.
-    if thread.replay.is_on() && thread.lane.is_some() {
+    if thread.replay.is_active() && thread.lane.is_some() {
         thread.counter.count(line.payload.get("info"), true);
         if line.class == LineClass::Spent {
             spent::record(line.payload, thread, out);
@@ -212,7 +212,7 @@ fn dispatch(
             let is_first = thread.id.is_none();
             let fate = header::session(line, thread, out);
             if is_first {
-                event::introduce(line, thread, lanes, out);
+                event::name_lane(line, thread, lanes, out);
             }
             fate
         }
@@ -250,7 +250,7 @@ fn item(
         }
         "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
             if let Some((child, label)) =
-                call::spawned(line.payload).filter(|_| !thread.replay.is_on())
+                call::spawned(line.payload).filter(|_| !thread.replay.is_active())
             {
                 let call = line.payload.get("call_id").text();
                 lanes.link(&child, (call, thread.lane.as_ref()), label, out);

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::content::{image, spoken_texts, text_of};
+use super::content::{image, text_of, texts};
 use super::exits::{self, OutputHeader, head_of};
 use super::thread_calls::ResultPart;
 use crate::formats::json::{self, Json};
@@ -58,7 +58,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
         .iter()
         .filter_map(|part| image(part, out))
         .collect();
-    let whole = whole(output);
+    let whole = full_text(output);
     let packed = if whole.trim_start().starts_with("{\"output\"") {
         json::parse(&whole).ok()
     } else {
@@ -116,7 +116,7 @@ pub(crate) fn read(output: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) ->
 }
 
 /// The text of an output: a string, parts, or an object with `content`.
-fn whole<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
+fn full_text<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
     let text = text_of(output);
     let is_named = text.is_empty() && output.has("content");
     if is_named {
@@ -129,7 +129,7 @@ fn whole<'j>(output: &'j Json<'_>) -> Cow<'j, str> {
 /// The texts that a script printed, one per time: parts of their own below the head. If the output
 /// is one text, the boundaries are unknown.
 fn printed<'t>(output: &'t Json<'_>, below: &'t str) -> Vec<&'t str> {
-    let mut parts = spoken_texts(output);
+    let mut parts = texts(output);
     let in_first = parts
         .next()
         .and_then(|first| head_of(first))
@@ -166,7 +166,7 @@ fn outcome(head: OutputHeader, text: &str, at: Option<Timestamp>, out: &mut Batc
     } else if has_head {
         Verdict::Done
     } else {
-        said_in_a_line(begin, text)
+        verdict_of_line(begin, text)
     };
     ResultPart {
         verdict,
@@ -186,7 +186,7 @@ fn outcome(head: OutputHeader, text: &str, at: Option<Timestamp>, out: &mut Batc
 }
 
 /// The verdict of an output that is a single line by the program.
-fn said_in_a_line(begin: &str, text: &str) -> Verdict {
+fn verdict_of_line(begin: &str, text: &str) -> Verdict {
     let found = LINES
         .iter()
         .find(|(mark, _)| begin.starts_with(mark))

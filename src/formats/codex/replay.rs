@@ -27,7 +27,7 @@ const TURN: &str = "\"turn_id\":\"";
 
 impl TurnHashes {
     /// Records the turn that a record of a thread names.
-    pub(crate) fn note(&mut self, thread: Option<&Text>, line: &RolloutLine<'_>) {
+    pub(crate) fn record(&mut self, thread: Option<&Text>, line: &RolloutLine<'_>) {
         let names_turn = matches!(line.class, LineClass::Turn | LineClass::Event);
         if let (true, Some(thread), Some(turn)) = (names_turn, thread, line.turn()) {
             self.of_threads
@@ -123,12 +123,12 @@ impl CopyDetector {
     }
 
     /// Whether records are still copies.
-    pub(crate) fn is_on(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         self.until != Until::Nothing
     }
 
     /// Checks whether a record ends the copy. If it does, returns a text about the copied records.
-    pub(crate) fn see(
+    pub(crate) fn check(
         &mut self,
         line: &RolloutLine<'_>,
         turns: &TurnHashes,

@@ -3,18 +3,18 @@
 use super::line::{LineClass, class_of};
 use crate::formats::definition::heads;
 use crate::formats::json::Json;
-use crate::formats::probe::{Confidence, Probe, Verdict};
+use crate::formats::probe::{Confidence, Probe, ProbeResult};
 use crate::formats::roots::file_name;
 use crate::model::record::Shape;
 
 /// Judges by the first lines. A bare message alone is ambiguous; the file name decides.
-pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
+pub(crate) fn sniff(probe: &Probe<'_>) -> ProbeResult {
     let lines = if probe.lines.is_empty() {
         probe.elements
     } else {
         probe.lines
     };
-    let yes = |confidence, reason: &str| Verdict::yes(confidence, Shape::Lines, reason);
+    let yes = |confidence, reason: &str| ProbeResult::yes(confidence, Shape::Lines, reason);
     if lines.iter().any(is_enveloped) {
         let is_paginated = lines.iter().any(|line| line.has("ordinal"));
         let reason = if is_paginated {
@@ -36,7 +36,7 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Verdict {
             "items of a model's answers, in a file that is named as a rollout",
         );
     }
-    Verdict::no("no line of a rollout")
+    ProbeResult::no("no line of a rollout")
 }
 
 fn is_enveloped(line: &Json<'_>) -> bool {

@@ -21,13 +21,13 @@ pub(crate) fn record(record: &Json<'_>, thread: &mut Thread, out: &mut Batch) ->
     };
     let of = record.get("thread_id").text();
     let is_others = of.is_some() && thread.id.is_some() && of != thread.id;
-    if is_others || thread.replay.is_on() {
-        thread.responses.pass(id);
+    if is_others || thread.replay.is_active() {
+        thread.responses.mark_inherited(id);
         return Fate::Merged;
     }
     let counts = RolloutCounts::read(usage);
     match thread.responses.record(&id, counts) {
-        ResponseState::New => thread.spend_response(&id, counts, out),
+        ResponseState::New => thread.add_response_usage(&id, counts, out),
         // The record may have more counts.
         ResponseState::Counted(key) => thread.push_usage(key, counts, out),
         ResponseState::Recorded => {}
@@ -46,7 +46,7 @@ pub(crate) fn compaction(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut 
     }
     let is_recorded = id.is_some_and(|id| thread.responses.compacted(id));
     let is_counted = id.is_none() && line.payload.get("message").filled().is_some();
-    if is_recorded || is_counted || thread.replay.is_on() {
+    if is_recorded || is_counted || thread.replay.is_active() {
         return;
     }
     let usage = Usage {

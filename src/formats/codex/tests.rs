@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Codex;
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::fed;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::text::Text;
@@ -12,12 +12,12 @@ use crate::model::tool::{ToolCall, ToolState, Verdict};
 use crate::model::transcript::Transcript;
 
 /// The transcript of a file and of companion files.
-fn transcript(files: &[(Place<'_>, &[String])]) -> Transcript {
+fn transcript(files: &[(RecordPlace<'_>, &[String])]) -> Transcript {
     fed::transcript(&Codex, files)
 }
 
 fn alone(lines: &[String]) -> Transcript {
-    transcript(&[(Place::Line, lines)])
+    transcript(&[(RecordPlace::Line, lines)])
 }
 
 fn line(kind: &str, payload: &str) -> String {
@@ -334,7 +334,7 @@ fn ends_of_agents_find_the_calls_that_spawned_them() {
     ]);
     let transcript = alone(&lines);
     let ends: Vec<_> = transcript
-        .works()
+        .calls_with_work()
         .map(|(_, call)| {
             let work = call.state.work().unwrap();
             let polls = work
@@ -363,7 +363,7 @@ fn ends_of_agents_find_the_calls_that_spawned_them() {
         ]
     );
     let bad = transcript
-        .works()
+        .calls_with_work()
         .find(|(_, call)| call.key.as_str() == "bad");
     assert_eq!(
         bad.unwrap().1.state.result().unwrap().facts.as_str(),
@@ -611,9 +611,9 @@ fn a_sub_agent_is_a_lane_of_its_parent() {
         output,
     ];
     let transcript = transcript(&[
-        (Place::Line, &parent),
-        (Place::CompanionLine(Path::new(&path)), &own),
-        (Place::CompanionLine(Path::new(&packed)), &own),
+        (RecordPlace::Line, &parent),
+        (RecordPlace::CompanionLine(Path::new(&path)), &own),
+        (RecordPlace::CompanionLine(Path::new(&packed)), &own),
     ]);
     let lanes: Vec<_> = transcript
         .lanes()
@@ -708,8 +708,8 @@ fn titles_come_from_the_list_of_threads() {
         format!(r#"{{"id":"{id}","thread_name":"new","updated_at":"2026-06-12T02:44:29Z"}}"#),
         r#"{"id":"another","thread_name":"other"}"#.to_owned(),
     ];
-    let place = Place::CompanionLine(Path::new("/h/.codex/session_index.jsonl"));
-    let transcript = transcript(&[(Place::Line, &meta), (place, &index)]);
+    let place = RecordPlace::CompanionLine(Path::new("/h/.codex/session_index.jsonl"));
+    let transcript = transcript(&[(RecordPlace::Line, &meta), (place, &index)]);
     assert_eq!(transcript.meta().title().map(Text::as_str), Some("new"));
     assert_eq!(
         transcript.tally().records(),
@@ -818,8 +818,11 @@ fn a_sub_agent_that_code_started_is_a_lane_of_a_call_of_its_own() {
         said("assistant", "seen"),
     ];
     let transcript = transcript(&[
-        (Place::Line, &[exec, done("spawn_agent"), done("wait")]),
-        (Place::CompanionLine(Path::new(&path)), &own),
+        (
+            RecordPlace::Line,
+            &[exec, done("spawn_agent"), done("wait")],
+        ),
+        (RecordPlace::CompanionLine(Path::new(&path)), &own),
     ]);
     let calls: Vec<_> = transcript
         .lanes()

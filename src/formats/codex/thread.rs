@@ -43,15 +43,15 @@ pub(crate) struct Thread {
     /// The terms of requests, such as the service tier.
     pub(crate) terms: Vec<Name>,
     /// Calls and results.
-    pub(crate) deeds: ThreadCalls,
+    pub(crate) calls: ThreadCalls,
     /// The sub-agents that it spawned.
     pub(crate) agents: Agents,
     /// Texts that are written twice.
-    pub(crate) twins: RepeatedTexts,
+    pub(crate) repeated_texts: RepeatedTexts,
     /// The key of the last compaction, until the next message.
     pub(crate) compaction: Option<Key>,
     /// The hash of the model's last message.
-    pub(crate) said: Option<TextHash>,
+    pub(crate) last_message_hash: Option<TextHash>,
     /// The settings of the last turn.
     pub(crate) setup: String,
     request: Option<ThreadRequest>,
@@ -86,7 +86,7 @@ impl Thread {
     }
 
     /// Prefixes the name of a model with that of its provider, which has another price or none.
-    pub(crate) fn named(&self, model: Text) -> Name {
+    pub(crate) fn with_provider(&self, model: Text) -> Name {
         match self.provider.as_ref().filter(|_| !model.contains('/')) {
             Some(provider) => Text::clean(&format!("{provider}/{model}")),
             None => model,
@@ -97,7 +97,7 @@ impl Thread {
     pub(crate) fn entry(&self, line: &RolloutLine<'_>, key: Key, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(key, role, line.at);
         entry.lane.clone_from(&self.lane);
-        let is_copy = self.replay.is_on();
+        let is_copy = self.replay.is_active();
         (entry.marks.copy, entry.marks.quiet, entry.marks.trace) = (is_copy, is_copy, is_copy);
         entry
     }
@@ -106,13 +106,13 @@ impl Thread {
     /// count as time of the turn.
     pub(crate) fn result(&mut self, call: Key, mut outcome: ResultPart, out: &mut Batch) {
         outcome.at = outcome.at.filter(|_| !self.is_over);
-        let result = Box::new(self.deeds.join(&call, outcome, self.lane.as_ref()));
+        let result = Box::new(self.calls.join(&call, outcome, self.lane.as_ref()));
         out.result(call, result, self.lane.clone());
     }
 
     /// Creates the entry of an action of the program: a part of the current answer; after the end
     /// of a turn it is a separate one without times, so that it does not count as time of the turn.
-    pub(crate) fn deed(&mut self, line: &RolloutLine<'_>, out: &Batch) -> Entry {
+    pub(crate) fn action_entry(&mut self, line: &RolloutLine<'_>, out: &Batch) -> Entry {
         if !self.is_over {
             return self.answer(line, out);
         }
@@ -136,7 +136,7 @@ impl Thread {
     }
 
     /// Emits an entry beside the conversation: it does not end a request.
-    pub(crate) fn add_beside(&mut self, entry: Entry, out: &mut Batch) {
+    pub(crate) fn emit_outside(&mut self, entry: Entry, out: &mut Batch) {
         self.turns.push(&entry);
         out.entry(entry);
     }
@@ -151,12 +151,12 @@ impl Thread {
         let entry = self.entry(line, out.origin_key(), Role::Harness, out);
         let from = out.edits.len();
         let fate = unknown::record(NamedKind(class, kind), line.input.json, entry, out);
-        self.note(out.edits.get(from..).unwrap_or_default());
+        self.record(out.edits.get(from..).unwrap_or_default());
         fate
     }
 
     /// Records entries that were made elsewhere, so that they are undone with their turn.
-    pub(crate) fn note(&mut self, edits: &[Edit]) {
+    pub(crate) fn record(&mut self, edits: &[Edit]) {
         for edit in edits {
             if let Edit::Entry(entry) = edit {
                 self.turns.push(entry);
@@ -165,10 +165,10 @@ impl Thread {
     }
 
     /// Ends the inherited records: their request and texts do not continue.
-    pub(crate) fn begin_own(&mut self) {
+    pub(crate) fn end_inherited(&mut self) {
         self.request = None;
         self.next_key = None;
-        self.twins = RepeatedTexts::default();
+        self.repeated_texts = RepeatedTexts::default();
     }
 
     /// Begins a turn with a prompt.
@@ -178,7 +178,7 @@ impl Thread {
         self.compaction = None;
         self.is_over = false;
         self.turns.begin();
-        if !self.has_prompt && !self.replay.is_on() {
+        if !self.has_prompt && !self.replay.is_active() {
             self.has_prompt = true;
             self.meta(
                 MetaEdit::Title {
@@ -191,7 +191,7 @@ impl Thread {
     }
 
     /// Marks the entries of the last turns as undone.
-    pub(crate) fn take_back(&mut self, turns: u64, out: &mut Batch) {
+    pub(crate) fn undo_turns(&mut self, turns: u64, out: &mut Batch) {
         self.turns.undo_last(turns, self.lane.as_ref(), out);
         self.request = None;
     }
@@ -276,7 +276,12 @@ impl Thread {
     }
 
     /// Adds the tokens that were counted since the last count.
-    pub(crate) fn spend(&mut self, counts: RolloutCounts, line: &RolloutLine<'_>, out: &mut Batch) {
+    pub(crate) fn add_usage(
+        &mut self,
+        counts: RolloutCounts,
+        line: &RolloutLine<'_>,
+        out: &mut Batch,
+    ) {
         if self.responses.is_recorded(counts) {
             return;
         }
@@ -290,13 +295,13 @@ impl Thread {
             self.next_key = Some(key.clone());
             key
         };
-        self.responses.note(counts, of.clone());
+        self.responses.add(counts, of.clone());
         self.push_usage(of, counts, out);
     }
 
     /// Adds the recorded tokens of a response that was not counted yet: those of the current
     /// request, or of one without another record.
-    pub(crate) fn spend_response(&mut self, id: &Text, counts: RolloutCounts, out: &mut Batch) {
+    pub(crate) fn add_response_usage(&mut self, id: &Text, counts: RolloutCounts, out: &mut Batch) {
         let of = if let Some(request) = self.request.as_mut().filter(|request| !request.is_counted)
         {
             request.is_counted = true;
@@ -362,13 +367,13 @@ impl Thread {
         is_quiet: bool,
         out: &mut Batch,
     ) -> Fate {
-        let mut entry = self.noted(line, (title, text), out);
+        let mut entry = self.titled_entry(line, (title, text), out);
         entry.marks.quiet |= is_quiet;
         self.emit(entry, out)
     }
 
     /// Creates an entry with a text by the program under a title.
-    pub(crate) fn noted(
+    pub(crate) fn titled_entry(
         &self,
         line: &RolloutLine<'_>,
         (title, text): (&str, &str),

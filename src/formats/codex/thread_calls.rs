@@ -11,7 +11,7 @@ use crate::model::edit::Batch;
 use crate::model::fingerprint::ByKey;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd};
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
 
 /// Prefix of the fact that names a command which is still running.
@@ -117,15 +117,14 @@ impl ThreadCalls {
         is_new
     }
 
-    /// Whether a call is in the thread.
-    pub(crate) fn knows(&self, call: &str) -> bool {
+    pub(crate) fn contains(&self, call: &str) -> bool {
         self.known.contains(call)
     }
 
     /// Whether the result of a call can be skipped when only counting: the call is in the thread,
     /// so that the result is merged into it, and it starts no sub-agent, which spends tokens unless
     /// it fails. The call is then no longer open.
-    pub(crate) fn passes_over(&mut self, call: &str) -> bool {
+    pub(crate) fn can_skip_result(&mut self, call: &str) -> bool {
         let counts_nothing = self.known.get(call) == Some(&false);
         if counts_nothing {
             self.open.remove(call);
@@ -166,7 +165,7 @@ impl ThreadCalls {
         };
         let is_script = process.starts_with(CELL);
         let has_ended = outcome.exit.is_some() || is_script && goes_on.is_none();
-        let end = has_ended.then_some(End {
+        let end = has_ended.then_some(WorkEnd {
             verdict: outcome.verdict,
             exit: outcome.exit,
             at: None,
@@ -180,7 +179,7 @@ impl ThreadCalls {
         };
         let work = Work {
             updates: vec![update],
-            ..Work::begun(Text::clean(&process), Ends::default())
+            ..Work::begun(Text::clean(&process), EndRecording::default())
         };
         // An outcome that only reports that the model polled.
         let asked = ResultPart {
@@ -226,7 +225,7 @@ impl ThreadCalls {
 
     /// Adds a call of code that runs these commands; `is_one` if it runs only one, and nothing
     /// else.
-    pub(crate) fn note_script(&mut self, call: &Key, commands: Vec<String>, is_one: bool) {
+    pub(crate) fn add_script(&mut self, call: &Key, commands: Vec<String>, is_one: bool) {
         if commands.is_empty() {
             return;
         }
@@ -271,8 +270,7 @@ impl ThreadCalls {
         })
     }
 
-    /// Marks all open calls as lost.
-    pub(crate) fn lose(&mut self, out: &mut Batch) {
+    pub(crate) fn mark_all_lost(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
             out.state(call, ToolState::Lost);
         }
@@ -307,7 +305,7 @@ impl ThreadCalls {
             }
         } else {
             if self.order.len() >= KEPT {
-                self.forget_oldest();
+                self.drop_oldest();
             }
             self.order.push_back(call.clone());
             new
@@ -319,7 +317,7 @@ impl ThreadCalls {
 
     /// Drops the oldest result of a call that is not running: the end of a running one is still to
     /// come.
-    fn forget_oldest(&mut self) {
+    fn drop_oldest(&mut self) {
         let goes_on = |call: &Key| self.running.values().any(|running| running == call);
         let oldest = self.order.iter().position(|call| !goes_on(call));
         if let Some(oldest) = oldest.and_then(|at| self.order.remove(at)) {
@@ -358,15 +356,15 @@ fn joined_work(call: &Key, known: Option<Work>, new: &mut ResultPart) -> Option<
         Some(poll) => poll
             .updates
             .into_iter()
-            .for_each(|update| _ = work.take_in(update)),
+            .for_each(|update| _ = work.add_update(update)),
         None if new.has_ended() => {
-            let end = End {
+            let end = WorkEnd {
                 verdict: new.verdict,
                 exit: new.exit,
                 at: None,
             };
             let by = Text::clean(&format!("end of {call}"));
-            work.take_in(Update {
+            work.add_update(Update {
                 by,
                 at: new.at,
                 carrier: Carrier::Record,
@@ -476,7 +474,7 @@ mod tests {
         deeds.begin(&"run".into(), ToolKind::Run);
         deeds.begin(&"spawn".into(), ToolKind::Delegate);
         deeds.begin(&"spawn".into(), ToolKind::Other);
-        let passed = ["run", "spawn", "stray"].map(|call| deeds.passes_over(call));
+        let passed = ["run", "spawn", "stray"].map(|call| deeds.can_skip_result(call));
         assert_eq!(passed, [true, false, false]);
         assert_eq!(deeds.open.len(), 1, "what came is waited for no more");
     }

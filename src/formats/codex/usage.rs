@@ -53,7 +53,7 @@ impl RolloutCounts {
         }
     }
 
-    fn beyond(self, before: Self) -> Self {
+    fn minus(self, before: Self) -> Self {
         Self {
             input: self.input.saturating_sub(before.input),
             cached: self.cached.saturating_sub(before.cached),
@@ -131,7 +131,7 @@ impl Default for Counter {
 
 impl Counter {
     /// Marks the sum as unknown: the thread continues from another file.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.before = None;
     }
 
@@ -144,7 +144,7 @@ impl Counter {
         }
         let now = RolloutCounts::read(total);
         let before = self.before.unwrap_or_else(|| {
-            now.beyond(RolloutCounts {
+            now.minus(RolloutCounts {
                 total: 0,
                 ..RolloutCounts::read(last)
             })
@@ -160,7 +160,7 @@ impl Counter {
             // Another process began a new count.
             now
         } else {
-            now.beyond(before)
+            now.minus(before)
         };
         (spent.input > 0 || spent.output > 0).then_some(spent)
     }
@@ -215,7 +215,7 @@ impl Responses {
     }
 
     /// Adds a count, emitted as the usage with this key.
-    pub(crate) fn note(&mut self, counts: RolloutCounts, key: Key) {
+    pub(crate) fn add(&mut self, counts: RolloutCounts, key: Key) {
         self.counted.push_back((counts, key));
         if self.counted.len() > NEWEST {
             self.counted.pop_front();
@@ -245,7 +245,7 @@ impl Responses {
     }
 
     /// Marks the response of another thread as recorded: it is inherited.
-    pub(crate) fn pass(&mut self, id: Text) {
+    pub(crate) fn mark_inherited(&mut self, id: Text) {
         self.recorded.insert(id);
     }
 
@@ -318,7 +318,7 @@ mod tests {
         let [one, two, three] = ["r1", "r2", "r3"].map(Text::from);
         let mut responses = Responses::default();
         assert!(!responses.is_recorded(counts(10)));
-        responses.note(counts(10), "a".into());
+        responses.add(counts(10), "a".into());
         assert_eq!(
             responses.record(&one, counts(10)),
             ResponseState::Counted("a".into())
@@ -349,7 +349,7 @@ mod tests {
             }),
             "both at once"
         );
-        responses.pass("r6".into());
+        responses.mark_inherited("r6".into());
         assert_eq!(
             responses.record(&"r6".into(), counts(1)),
             ResponseState::Recorded
@@ -365,7 +365,7 @@ mod tests {
             Some(220)
         );
         let mut segment = Counter::default();
-        segment.forget();
+        segment.reset();
         assert_eq!(
             spent(&mut segment, (5000, 500), (300, 30), false),
             Some(330)

@@ -45,17 +45,17 @@ enum AnswerPart<'t> {
 
 impl Chat {
     /// Whether a text begins like a session of this format.
-    pub(super) fn begins(&self, text: &str) -> bool {
+    pub(super) fn is_start(&self, text: &str) -> bool {
         let mut lines = text
             .lines()
             .map(unmarked)
             .filter(|line| !line.trim().is_empty());
-        let Some(first) = lines.next().and_then(|line| self.voice(line)) else {
+        let Some(first) = lines.next().and_then(|line| self.role_of(line)) else {
             return false;
         };
         // Many texts begin with `user:`, so another role or the agent's sign must follow.
         lines.any(|line| {
-            self.voice(line).is_some_and(|voice| voice != first)
+            self.role_of(line).is_some_and(|voice| voice != first)
                 || self
                     .sign
                     .is_some_and(|sign| line.trim_start().starts_with(sign))
@@ -68,7 +68,7 @@ impl Chat {
         let (mut begin, mut at) = (0, 0);
         let (mut has_voice, mut may_end) = (false, true);
         for line in text.split_inclusive('\n') {
-            if may_end && self.voice(unmarked(line)).is_some() {
+            if may_end && self.role_of(unmarked(line)).is_some() {
                 if has_voice {
                     passages.push(begin..at);
                     begin = at;
@@ -93,7 +93,7 @@ impl Chat {
     }
 
     /// The role of the message that begins with this line.
-    fn voice(&self, line: &str) -> Option<&'static str> {
+    fn role_of(&self, line: &str) -> Option<&'static str> {
         let line = line.trim_end();
         self.voices
             .iter()
@@ -107,7 +107,7 @@ impl Chat {
         let mut role = None;
         for line in passage.split_inclusive('\n') {
             at += line.len();
-            role = self.voice(unmarked(line));
+            role = self.role_of(unmarked(line));
             if role.is_some() || !unmarked(line).trim().is_empty() {
                 break;
             }
@@ -159,7 +159,7 @@ impl Chat {
                 });
             } else if !parts
                 .last_mut()
-                .is_some_and(|part| part.takes(line, start..end))
+                .is_some_and(|part| part.continue_with(line, start..end))
             {
                 parts.push(AnswerPart::Text(start..end));
             }
@@ -170,7 +170,7 @@ impl Chat {
 
 impl<'t> AnswerPart<'t> {
     /// Whether a line continues this part. If so, it is added.
-    fn takes(&mut self, line: &'t str, at: Range<usize>) -> bool {
+    fn continue_with(&mut self, line: &'t str, at: Range<usize>) -> bool {
         let is_blank = line.trim().is_empty();
         match self {
             Self::Text(text) | Self::Result { text, .. } => text.end = at.end,
@@ -392,7 +392,7 @@ mod tests {
             "\nuser:\nGo\n\nassistant:\nGone\n",
             "\u{feff}A:\nx\n\nuser:\ny\n",
         ] {
-            assert!(chat.begins(text), "{text}");
+            assert!(chat.is_start(text), "{text}");
         }
         for text in [
             "user:\n  name: me\n",
@@ -400,7 +400,7 @@ mod tests {
             "user: Go\nassistant: Gone\n",
             "",
         ] {
-            assert!(!chat.begins(text), "{text}");
+            assert!(!chat.is_start(text), "{text}");
         }
     }
 }

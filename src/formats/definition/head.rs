@@ -13,7 +13,7 @@ use crate::formats::json::Json;
 use crate::formats::roots::{FileRole, Pattern, Root};
 use crate::model::record::Shape;
 use crate::model::resume::Resume;
-use crate::model::tool::work::Ends;
+use crate::model::tool::work::EndRecording;
 
 /// The properties of a format.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub struct Head {
     /// What the agent does not record, as text for people; empty if unknown. The manual repeats it.
     pub omits: &'static str,
     /// Whether the agent records the end of background work.
-    pub(crate) ends: Ends,
+    pub(crate) ends: EndRecording,
     /// The folders that contain sessions.
     pub(crate) roots: &'static [Root],
     /// Kinds of records that need no code.
@@ -53,7 +53,7 @@ pub struct Head {
     pub(crate) resumes: Vec<ResumeRule>,
     /// A format to inherit from: always its kinds, and its companions and dependent records unless
     /// the head has its own.
-    pub(crate) like: Option<&'static str>,
+    pub(crate) inherits: Option<&'static str>,
     /// The quoted name of a member that holds a fragment of a streamed text. No single record holds
     /// all of such a text.
     pub(crate) deltas: Option<&'static str>,

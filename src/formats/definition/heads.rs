@@ -17,7 +17,7 @@ pub(crate) fn built_in(text: &'static str) -> Head {
         text,
         ..read::head(text).unwrap_or_default()
     };
-    match head.like.and_then(of) {
+    match head.inherits.and_then(of) {
         Some(other) => Head {
             kinds: other.kinds.with(&head.kinds),
             companions: if head.companions.is_empty() {
@@ -101,20 +101,23 @@ pub(crate) fn kinds_of(format: &str) -> &'static Kinds {
 
 /// The kinds of a format without its overlays.
 pub(crate) fn own_kinds(format: &str) -> &'static Kinds {
-    named(format).map_or(&kinds::NONE, |head| &head.kinds)
+    find(format).map_or(&kinds::NONE, |head| &head.kinds)
 }
 
 /// Background work of this format with the given handle.
 pub(crate) fn work(format: &str, handle: Key) -> Work {
     Work::begun(
         handle,
-        named(format).map(|head| head.ends).unwrap_or_default(),
+        find(format).map(|head| head.ends).unwrap_or_default(),
     )
 }
 
 /// The head of a format. A user's definition replaces the built-in format of the same name.
-fn named(format: &str) -> Option<&'static Head> {
-    let mut own = CHOICE.get().into_iter().flat_map(|choice| &choice.own);
+fn find(format: &str) -> Option<&'static Head> {
+    let mut own = CHOICE
+        .get()
+        .into_iter()
+        .flat_map(|choice| &choice.definitions);
     let own = own.find(|known| known.head.name == format);
     let defined = || DEFINITIONS.iter().find(|known| known.head.name == format);
     own.map(|known| &known.head)

@@ -64,7 +64,7 @@ pub(crate) struct KindClass {
     /// make one.
     pub(super) record: Option<&'static str>,
     /// Known kinds by name; a name that ends in `*` is a prefix.
-    pub(super) known: HashMap<&'static str, &'static KindRule>,
+    pub(super) rules: HashMap<&'static str, &'static KindRule>,
 }
 
 pub(crate) static NONE: Kinds = Kinds(Vec::new());
@@ -96,7 +96,7 @@ impl Kinds {
         let mut all = self.0.clone();
         for other in &others.0 {
             match all.iter_mut().find(|class| class.name == other.name) {
-                Some(class) => class.known.extend(&other.known),
+                Some(class) => class.rules.extend(&other.rules),
                 None => all.push(other.clone()),
             }
         }
@@ -110,18 +110,18 @@ impl KindClass {
     pub(crate) fn get(&self, name: &str) -> Option<&'static KindRule> {
         let begins = || {
             let all = self
-                .known
+                .rules
                 .iter()
                 .filter_map(|(known, what)| Some((known.strip_suffix('*')?, *what)));
             all.filter(|(beginning, _)| name.starts_with(beginning))
                 .max_by_key(|(beginning, _)| beginning.len())
         };
-        self.known.get(name).copied().or_else(|| Some(begins()?.1))
+        self.rules.get(name).copied().or_else(|| Some(begins()?.1))
     }
 
     #[cfg(test)]
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.known.keys().copied()
+        self.rules.keys().copied()
     }
 
     /// A sample record with this name.

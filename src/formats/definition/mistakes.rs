@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A mistake in a definition, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct DefinitionMistake {
     /// Counted from 1.
     pub line: usize,
     /// In characters, counted from 1.
@@ -33,7 +33,7 @@ impl<'t> LineIndex<'t> {
     }
 
     /// A mistake at a byte offset.
-    pub(super) fn mistake(&self, byte: usize, what: String) -> Mistake {
+    pub(super) fn mistake(&self, byte: usize, what: String) -> DefinitionMistake {
         let line = self.line(byte);
         let start = self
             .starts
@@ -41,7 +41,7 @@ impl<'t> LineIndex<'t> {
             .copied()
             .unwrap_or(0);
         let before = self.text.get(start..byte).unwrap_or_default();
-        Mistake {
+        DefinitionMistake {
             line,
             column: before.chars().count() + 1,
             what,
@@ -49,7 +49,7 @@ impl<'t> LineIndex<'t> {
     }
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for DefinitionMistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: {}", self.line, self.column, self.what)
     }

@@ -26,7 +26,7 @@ use self::rule::Definition;
 use self::run::{DefinitionDecoder, place_of};
 use self::template::filled;
 use super::decoder::{Decoder, Format};
-use super::probe::{Probe, Verdict};
+use super::probe::{Probe, ProbeResult};
 use super::roots::{FileRole, Pattern, SessionName, file_name};
 use super::tables::{Queries, Tables};
 
@@ -97,12 +97,12 @@ impl Format for &'static Definition {
         })
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff::sniff_definition(self, probe)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
-        if self.folders.named == 0 || !self.is_at_home(path) {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+        if self.folders.named == 0 || !self.is_in_agent_folder(path) {
             return SessionName::stem(path);
         }
         // Only the first file of the folder is listed, so that the session appears once.
@@ -122,7 +122,7 @@ impl Format for &'static Definition {
 
     fn files(&self, path: &Path, role: FileRole<'_>) -> Vec<Pattern> {
         let place = |template: &Option<String>| filled(template.as_ref()?, path);
-        let manifest = || place(&self.beside).filter(|_| self.is_at_home(path));
+        let manifest = || place(&self.facts_file).filter(|_| self.is_in_agent_folder(path));
         match role {
             FileRole::Companion => {
                 let mut files = self.head.files(path, role);

@@ -12,7 +12,7 @@ mod turned;
 
 use std::borrow::Cow;
 
-use self::turned::{beside, deep, inside, outside, tagged, under, unquoted};
+use self::turned::{deep, inside, labelled_value, outside, tagged, under, unquoted};
 use crate::formats::attached::{joined, output_text};
 use crate::formats::json::{self, Json};
 use crate::model::entry::Piece;
@@ -147,7 +147,7 @@ impl RecordPath {
     }
 
     /// Whether the path yields a value that is not empty.
-    pub(super) fn is_there(&self, scope: PathScope<'_>) -> bool {
+    pub(super) fn has_value(&self, scope: PathScope<'_>) -> bool {
         self.first(scope, |_| ()).is_some()
     }
 
@@ -389,7 +389,10 @@ fn walk(steps: &[PathStep], value: &Json<'_>, name: &str, found: &mut dyn FnMut(
         }
         PathStep::Head(mark) | PathStep::Foot(mark) => {
             let is_head = matches!(step, PathStep::Head(_));
-            if let Some(rest) = value.str().and_then(|text| beside(text, mark, is_head)) {
+            if let Some(rest) = value
+                .str()
+                .and_then(|text| labelled_value(text, mark, is_head))
+            {
                 go_on(&Json::Str(rest.into()));
             }
         }

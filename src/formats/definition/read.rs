@@ -20,9 +20,9 @@ use self::table::MistakeLog;
 use super::chat::Chat;
 use super::head::Head;
 use super::kinds::{FACTS, FactKind};
-use super::mistakes::{LineIndex, Mistake};
+use super::mistakes::{DefinitionMistake, LineIndex};
 use super::rule::{
-    Definition, FactRule, FolderRules, MarkKind, Needs, Numbered, RecordRule, Store,
+    Definition, FactRule, FolderRules, MarkKind, Numbered, RecordRule, RuleNeeds, Store,
 };
 use crate::formats::fields;
 use crate::model::record::Shape;
@@ -31,7 +31,7 @@ use crate::model::record::Shape;
 const NAME: usize = 64;
 
 /// Parses a definition. The error has all mistakes.
-pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake>> {
+pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<DefinitionMistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let log = MistakeLog::new(text);
     let definition = definition(&log, root.get_ref(), file);
@@ -42,7 +42,7 @@ pub fn read(text: &str, file: Option<PathBuf>) -> Result<Definition, Vec<Mistake
     }
 }
 
-fn no_toml(text: &str, error: &toml::de::Error) -> Mistake {
+fn no_toml(text: &str, error: &toml::de::Error) -> DefinitionMistake {
     let at = error.span().map_or(0, |span| span.start);
     LineIndex::of(text).mistake(at, format!("no TOML: {}", error.message()))
 }
@@ -124,7 +124,7 @@ fn definition(
         chat,
         folders,
         instead,
-        beside,
+        facts_file: beside,
         facts,
         needs: needs(&rules, numbered),
         unruled: rules::unruled(&defaults),
@@ -136,11 +136,11 @@ fn definition(
 }
 
 /// The state of earlier records that these rules need.
-fn needs(rules: &[RecordRule], numbered: Option<Numbered>) -> Needs {
+fn needs(rules: &[RecordRule], numbered: Option<Numbered>) -> RuleNeeds {
     let undoes_entries =
         |rule: &RecordRule| rule.rewind.is_some() || matches!(rule.records, Some((_, true)));
     let starter = |rule: &RecordRule| Some(rule.lane.as_ref()?.by.as_ref()?.tool);
-    Needs {
+    RuleNeeds {
         starter: rules.iter().find_map(starter),
         by_order: rules.iter().any(RecordRule::is_by_order),
         undoes_entries: rules.iter().any(undoes_entries),

@@ -12,7 +12,7 @@ use super::when::{Conditions, Literal};
 use crate::formats::roots::{file_name, folder_name};
 use crate::model::entry::Role;
 use crate::model::entry::sender::SenderKind;
-use crate::model::tool::work::Ends;
+use crate::model::tool::work::EndRecording;
 use crate::model::usage::Scope;
 
 /// A format defined by a table of rules.
@@ -31,7 +31,7 @@ pub struct Definition {
     /// one.
     pub(super) instead: Option<String>,
     /// The template of a small file beside the session that has facts about it.
-    pub(super) beside: Option<String>,
+    pub(super) facts_file: Option<String>,
     /// Facts of the session, read from every record.
     pub(super) facts: Vec<FactRule>,
     /// The rules in the order in which they are tried.
@@ -43,14 +43,14 @@ pub struct Definition {
     /// The path of a record's id. A record that repeats an earlier id is a copy.
     pub(super) unique: Option<RecordPath>,
     /// The state of earlier records that the rules need.
-    pub(super) needs: Needs,
+    pub(super) needs: RuleNeeds,
     /// How records edit a document; the rules then read the elements of that document.
     pub(super) journal: Option<Journal>,
 }
 
 /// The state of earlier records that the rules need. State that no rule needs is not collected.
 #[derive(Debug)]
-pub(super) struct Needs {
+pub(super) struct RuleNeeds {
     /// Calls without results, for rules that join results by order.
     pub(super) by_order: bool,
     /// All entries, for rules that undo some of them.
@@ -129,7 +129,7 @@ impl Definition {
 
     /// The folder that contains all files of the session at `path`.
     pub(super) fn home(&self, path: &FilePath) -> PathBuf {
-        let above = if self.folders.records.is_some() && self.is_at_home(path) {
+        let above = if self.folders.records.is_some() && self.is_in_agent_folder(path) {
             self.folders.named.max(1)
         } else {
             1
@@ -144,7 +144,7 @@ impl Definition {
     }
 
     /// Whether the file is in the folder where the agent writes it.
-    pub(super) fn is_at_home(&self, path: &FilePath) -> bool {
+    pub(super) fn is_in_agent_folder(&self, path: &FilePath) -> bool {
         self.folders.records.is_none() || self.is_record(path)
     }
 }
@@ -460,7 +460,7 @@ pub(super) struct ResultRule {
     /// The command of background work that has no id.
     pub(super) command: Option<RecordPath>,
     /// Whether the agent records the end of this work, if that differs from the format's `ends`.
-    pub(super) ends: Option<Ends>,
+    pub(super) ends: Option<EndRecording>,
 }
 
 /// An update of work that continues after the result of its call.

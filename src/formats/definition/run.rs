@@ -44,7 +44,7 @@ use super::rule::{
     Definition, EntryRule, FactRule, FlagRule, MarkKind, MarkRule, RecordKind, RecordRule,
     RepeatedKey, RoleRule, role_of,
 };
-use crate::formats::decoder::{BESIDE, Decoder, Input, Place, show_raw};
+use crate::formats::decoder::{BESIDE, Decoder, Input, RecordPlace, show_raw};
 use crate::formats::json::Json;
 use crate::formats::unknown;
 use crate::formats::yaml;
@@ -86,7 +86,7 @@ pub(super) struct DefinitionDecoder {
     /// Hashes of records by key, to detect replays of replaced records.
     versions: HashMap<Key, Versions>,
     /// The first record of each key, for calls and results that several records repeat.
-    seen: HashMap<Key, Key>,
+    first_records: HashMap<Key, Key>,
     /// All entries, if a rule may undo some.
     entries: EntryIndex,
     counting: UsageCounter,
@@ -95,7 +95,7 @@ pub(super) struct DefinitionDecoder {
     /// The document that the records of a journal edit.
     replay: JournalReplay,
     /// Edits to emit last, unless an answer has the same text.
-    held: HeldEdits,
+    held_edits: HeldEdits,
     /// The cost of decoding the current record.
     budget: RecordBudget,
 }
@@ -121,7 +121,7 @@ struct OpenCalls {
 #[derive(Clone, Copy)]
 struct RecordSite<'s> {
     scope: PathScope<'s>,
-    place: Place<'s>,
+    place: RecordPlace<'s>,
     /// The index of a nested record within the outer record.
     number: Option<&'s str>,
     /// The lane of the outer record.
@@ -153,13 +153,13 @@ impl DefinitionDecoder {
             once: Deduplicated::default(),
             commands: BackgroundCommands::default(),
             versions: HashMap::new(),
-            seen: HashMap::new(),
+            first_records: HashMap::new(),
             entries: EntryIndex::default(),
             counting: UsageCounter::default(),
             runs: ProgramRuns::default(),
             files: LaneFiles::default(),
             replay: JournalReplay::default(),
-            held: HeldEdits::default(),
+            held_edits: HeldEdits::default(),
             budget: RecordBudget::default(),
         }
     }
@@ -180,14 +180,18 @@ impl DefinitionDecoder {
 
     fn kind_of(&self, site: RecordSite<'_>) -> RecordKind {
         match site.place {
-            Place::Line | Place::Element | Place::Row(_) => RecordKind::Record,
-            Place::CompanionLine(_) => RecordKind::Companion,
+            RecordPlace::Line | RecordPlace::Element | RecordPlace::Row(_) => RecordKind::Record,
+            RecordPlace::CompanionLine(_) => RecordKind::Companion,
             // A record nested in the header of a document is decoded like any other.
-            Place::Header if site.number.is_some() => RecordKind::Record,
-            Place::Header => RecordKind::Header,
-            Place::File(path) if self.definition.is_record(path) => RecordKind::Record,
-            Place::File(_) if self.definition.head.files_word.is_some() => RecordKind::Companion,
-            Place::File(_) | Place::Text(_) | Place::Passage => RecordKind::Beside,
+            RecordPlace::Header if site.number.is_some() => RecordKind::Record,
+            RecordPlace::Header => RecordKind::Header,
+            RecordPlace::File(path) if self.definition.is_record(path) => RecordKind::Record,
+            RecordPlace::File(_) if self.definition.head.files_word.is_some() => {
+                RecordKind::Companion
+            }
+            RecordPlace::File(_) | RecordPlace::Text(_) | RecordPlace::Passage => {
+                RecordKind::Beside
+            }
         }
     }
 
@@ -218,7 +222,7 @@ impl DefinitionDecoder {
         let kind = self.kind_of(site);
         let takes = |rule: &RecordRule| rule.is_for(kind) && rule.when.holds(site.scope);
         let is_named = || {
-            self.named(site.scope.record, out)
+            self.kind_names(site.scope.record, out)
                 .iter()
                 .any(|(class, name)| class.get(name).is_some())
         };
@@ -273,11 +277,16 @@ impl DefinitionDecoder {
             }
             is_taken |= !rule.also;
         }
-        fate.unwrap_or_else(|| self.untaken(site, kind, out))
+        fate.unwrap_or_else(|| self.decode_unmatched(site, kind, out))
     }
 
     /// Emits a record that no rule matches.
-    fn untaken(&mut self, site: RecordSite<'_>, kind: RecordKind, out: &mut Batch) -> Fate {
+    fn decode_unmatched(
+        &mut self,
+        site: RecordSite<'_>,
+        kind: RecordKind,
+        out: &mut Batch,
+    ) -> Fate {
         let record = site.scope.record;
         if kind == RecordKind::Beside {
             return Fate::Passed("nothing in it to show");
@@ -297,7 +306,7 @@ impl DefinitionDecoder {
         if record.filled().is_some() && !record.is_object() {
             return show_raw(input, "text", out);
         }
-        let named = self.named(record, out);
+        let named = self.kind_names(record, out);
         let known = named
             .iter()
             .find(|(class, name)| class.get(name).is_some())
@@ -335,7 +344,7 @@ impl DefinitionDecoder {
     }
 
     /// The kind names of a record, each with its class.
-    fn named<'j>(
+    fn kind_names<'j>(
         &self,
         record: &'j Json<'_>,
         out: &Batch,
@@ -382,14 +391,14 @@ impl DefinitionDecoder {
             head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
         }
         if rule.again == RepeatedKey::Keep && !self.is_first(&head.key, own_key(site, out)) {
-            self.pass_over(rule, &head, scope, out);
+            self.skip_bodies(rule, &head, scope, out);
             return Fate::Passed("the same again");
         }
         if rule.again == RepeatedKey::Replace && self.is_replayed(&head.key, scope.record) {
             return Fate::Passed("an older state of what was replaced");
         }
         self.states(rule, scope, out);
-        self.ends(rule, &head, scope, out);
+        self.emit_work_updates(rule, &head, scope, out);
         let is_again = rule.again == RepeatedKey::Replace;
         let (at, lane) = (head.at, head.lane.clone());
         let mut piece = if is_again {
@@ -419,7 +428,7 @@ impl DefinitionDecoder {
             .model()
             .filter(|_| self.kind_of(site) != RecordKind::Companion);
         let of_entry = (&head.key, fields.role.is_some());
-        let whose = (self.whose(site, &head), of_session.clone());
+        let whose = (self.usage_owner(site, &head), of_session.clone());
         let from = out.edits.len();
         let usage = self
             .counting
@@ -457,7 +466,7 @@ impl DefinitionDecoder {
         if entry.usage.is_some() && entry.role == Role::Assistant {
             entry.model = entry.model.take().or(of_session);
         }
-        self.spend(&entry, out);
+        self.count_request(&entry, out);
         self.push_entry(&entry);
         if let Some(tool) = self.definition.needs.starter {
             self.files.add_starting_calls(tool, &entry);
@@ -467,7 +476,7 @@ impl DefinitionDecoder {
 
     /// Counts the usage of an entry as a request: no earlier sum includes it. If its model is
     /// recorded later, the usage waits for it.
-    fn spend(&mut self, entry: &Entry, out: &mut Batch) {
+    fn count_request(&mut self, entry: &Entry, out: &mut Batch) {
         let request = entry
             .usage
             .as_deref()
@@ -476,7 +485,7 @@ impl DefinitionDecoder {
         if self.definition.needs.sums {
             self.counting
                 .so_far
-                .spend(&entry.key, usage, entry.model.as_ref(), out);
+                .add_request(&entry.key, usage, entry.model.as_ref(), out);
         }
         if entry.model.is_none() && entry.lane.is_none() {
             self.unnamed.push((entry.key.clone(), usage.clone()));
@@ -485,7 +494,7 @@ impl DefinitionDecoder {
 
     /// Counts the bodies of a record without emitting them, since the bodies of later rules are
     /// identified by their number.
-    fn pass_over(
+    fn skip_bodies(
         &mut self,
         rule: &RecordRule,
         head: &EntryHead,
@@ -634,18 +643,18 @@ impl Decoder for DefinitionDecoder {
     }
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
-        if let (Place::Passage, Some(chat)) = (input.place, &self.definition.chat) {
+        if let (RecordPlace::Passage, Some(chat)) = (input.place, &self.definition.chat) {
             let record = chat.record(input.json.str_or_empty());
             return self.decode(
                 Input {
                     json: &record,
-                    place: Place::Element,
+                    place: RecordPlace::Element,
                 },
                 out,
             );
         }
         // A text file beside the session may be of any length; only its front matter has facts.
-        if let (Place::Text(path), Json::Str(text)) = (input.place, input.json) {
+        if let (RecordPlace::Text(path), Json::Str(text)) = (input.place, input.json) {
             let record = yaml::framed(
                 text,
                 &path.file_stem().unwrap_or_default().to_string_lossy(),
@@ -693,7 +702,7 @@ impl Decoder for DefinitionDecoder {
 
     fn finish(&mut self, out: &mut Batch) {
         self.finish_journal(out);
-        self.held.finish(out);
+        self.held_edits.finish(out);
     }
 }
 
@@ -718,7 +727,7 @@ impl FlagRule {
             Self::If(tests) => tests
                 .iter()
                 .flat_map(|test| &test.all)
-                .any(|test| test.path.is_there(scope)),
+                .any(|test| test.path.has_value(scope)),
         }
     }
 }

@@ -5,13 +5,13 @@ use super::head::{AsideFile, Head};
 use super::path::PathScope;
 use super::rule::Definition;
 use crate::formats::json::Json;
-use crate::formats::probe::{Confidence, Probe, Verdict, nearly_all};
+use crate::formats::probe::{Confidence, Probe, ProbeResult, nearly_all};
 use crate::model::record::Shape;
 
 /// The verdict by the marks of a head.
-pub(crate) fn sniff(head: &Head, probe: &Probe<'_>) -> Verdict {
+pub(crate) fn sniff(head: &Head, probe: &Probe<'_>) -> ProbeResult {
     if !probe.children.is_empty() {
-        return Verdict::no("a folder");
+        return ProbeResult::no("a folder");
     }
     let read = |shape: &Shape| match shape {
         Shape::Document => of(head, *shape, probe.elements, probe.header),
@@ -22,23 +22,23 @@ pub(crate) fn sniff(head: &Head, probe: &Probe<'_>) -> Verdict {
     let found = head.detect.shapes.iter().filter_map(read);
     found
         .max_by_key(|found| found.confidence)
-        .unwrap_or_else(|| Verdict::no("none of the marks of its definition"))
+        .unwrap_or_else(|| ProbeResult::no("none of the marks of its definition"))
 }
 
 /// The verdict of a definition, which may also be for plain text or a folder.
-pub(super) fn sniff_definition(definition: &Definition, probe: &Probe<'_>) -> Verdict {
+pub(super) fn sniff_definition(definition: &Definition, probe: &Probe<'_>) -> ProbeResult {
     let is_chat = |text| {
         let chat = definition.chat.as_ref();
-        chat.is_some_and(|chat| chat.begins(text))
+        chat.is_some_and(|chat| chat.is_start(text))
     };
     if probe.children.is_empty() && probe.text.is_some_and(is_chat) {
         let what = format!("{}: messages in plain text", definition.head.agent);
-        return Verdict::yes(Confidence::Certain, Shape::Text, what);
+        return ProbeResult::yes(Confidence::Certain, Shape::Text, what);
     }
     let found = sniff(&definition.head, probe);
     // The file is one record of a session that is a folder.
     if found.confidence > Confidence::NeedMore && definition.is_record(probe.path) {
-        Verdict {
+        ProbeResult {
             shape: Shape::Folder,
             ..found
         }
@@ -72,7 +72,7 @@ fn of(
     shape: Shape,
     records: &[Json<'_>],
     header: Option<&Json<'_>>,
-) -> Option<Verdict> {
+) -> Option<ProbeResult> {
     let is = |mark: &DetectionMark, record: &Json<'_>| mark.when.holds(PathScope::of(record));
     let any = |mark: &&DetectionMark| {
         if mark.is_header {
@@ -86,7 +86,7 @@ fn of(
         return None;
     }
     if let Some(mark) = detect.certain.iter().find(any) {
-        return Some(Verdict::yes(
+        return Some(ProbeResult::yes(
             Confidence::Certain,
             shape,
             format!("{}: {}", head.agent, mark.words),
@@ -109,7 +109,7 @@ fn of(
     .into_iter()
     .find(|(_, marks)| nearly(marks).is_some())?;
     let mark = marks.get(nearly(marks)?)?;
-    Some(Verdict::yes(
+    Some(ProbeResult::yes(
         confidence,
         shape,
         format!("{}: {}", head.agent, mark.words),

@@ -107,7 +107,7 @@ fn of_rows(store: &RowStore, agent: &str, tables: &Tables) -> Option<Queries> {
 
 /// The query for the rows about one session in a database beside its file; `None` if the database
 /// lacks the table.
-pub(crate) fn query_beside(rows: &RowsBeside, tables: &Tables) -> Option<String> {
+pub(crate) fn companion_query(rows: &RowsBeside, tables: &Tables) -> Option<String> {
     let (table, session) = (quoted(rows.table), quoted(rows.session));
     tables.has_columns(rows.table, &[rows.session]).then(|| {
         let row = object(tables, rows.table, "");
@@ -150,10 +150,10 @@ impl QueryBuilder<'_> {
         let id = format!("CAST({} AS TEXT)", quoted(store.id));
         let title = format!(
             "nullif({}, '{}')",
-            self.known(sessions, store.title),
+            self.column_or_null(sessions, store.title),
             store.untitled.replace('\'', "''")
         );
-        let updated = self.first_known(sessions, &store.updated);
+        let updated = self.first_column(sessions, &store.updated);
         let updated = moment(&updated);
         let parent = self.parent(sessions);
         Queries {
@@ -193,8 +193,8 @@ impl QueryBuilder<'_> {
         const ROW: usize = 0;
         let store = self.store;
         let table = quoted(store.rows);
-        let title = self.known(store.rows, store.title);
-        let updated = moment(&self.first_known(store.rows, &store.updated));
+        let title = self.column_or_null(store.rows, store.title);
+        let updated = moment(&self.first_column(store.rows, &store.updated));
         Queries {
             reason: format!("a database with {agent} as {}", store.rows),
             heads: format!(
@@ -222,13 +222,13 @@ impl QueryBuilder<'_> {
     }
 
     /// The column, or `NULL` if the table lacks it.
-    fn known(&self, table: &str, column: Option<&'static str>) -> String {
+    fn column_or_null(&self, table: &str, column: Option<&'static str>) -> String {
         let column = column.filter(|column| self.tables.has_columns(table, &[column]));
         column.map_or_else(|| "NULL".to_owned(), quoted)
     }
 
     /// An expression for the first non-empty one of the columns that the table has.
-    fn first_known(&self, table: &str, columns: &[&'static str]) -> String {
+    fn first_column(&self, table: &str, columns: &[&'static str]) -> String {
         let has = |column: &&&str| self.tables.has_columns(table, &[**column]);
         let known: Vec<String> = columns
             .iter()
@@ -244,7 +244,7 @@ impl QueryBuilder<'_> {
 
     /// An expression for the session's parent, unless the session continues the parent.
     fn parent(&self, sessions: &str) -> String {
-        let parent = self.known(sessions, self.store.parent);
+        let parent = self.column_or_null(sessions, self.store.parent);
         self.continued(sessions).map_or_else(
             || parent.clone(),
             |continued| format!("CASE WHEN {continued} THEN NULL ELSE {parent} END"),
@@ -261,7 +261,7 @@ impl QueryBuilder<'_> {
             .store
             .continues
             .iter()
-            .filter_map(|tests| self.all_hold(tests, sessions, "parent"));
+            .filter_map(|tests| self.conjunction(tests, sessions, "parent"));
         let ways: Vec<String> = ways.collect();
         let (table, id) = (quoted(sessions), quoted(self.store.id));
         let parent = format!("parent.{id} = {table}.{}", quoted(of));
@@ -274,17 +274,17 @@ impl QueryBuilder<'_> {
     /// A query for the number of rows that the agent has undone in a session. When it changes, the
     /// session is read again.
     fn undone(&self, all: &str) -> Option<String> {
-        let hold = self.all_hold(&self.store.undone, self.store.rows, "")?;
+        let hold = self.conjunction(&self.store.undone, self.store.rows, "")?;
         Some(format!("SELECT count(*) {all} AND {hold}"))
     }
 
     /// The conjunction of tests; `None` if there are none or a column is missing.
-    fn all_hold(&self, tests: &[ColumnTest], table: &str, parent: &str) -> Option<String> {
+    fn conjunction(&self, tests: &[ColumnTest], table: &str, parent: &str) -> Option<String> {
         let hold: Option<Vec<String>> = tests
             .iter()
             .map(|test| {
                 let is_known = self.tables.has_columns(table, &[test.column]);
-                is_known.then(|| holds(test, &quoted(table), parent))
+                is_known.then(|| test_sql(test, &quoted(table), parent))
             })
             .collect();
         hold.filter(|hold| !hold.is_empty())
@@ -294,7 +294,7 @@ impl QueryBuilder<'_> {
     /// The query that lists rows. The size of a row includes its joined lists.
     fn listed(&self, number: usize, all: &str) -> String {
         let table = self.store.rows;
-        let changed = match self.known(table, self.store.changed).as_str() {
+        let changed = match self.column_or_null(table, self.store.changed).as_str() {
             "NULL" => "rowid".to_owned(),
             column => format!("coalesce({}, 0)", moment(column)),
         };
@@ -303,7 +303,7 @@ impl QueryBuilder<'_> {
             format!(" + coalesce((SELECT sum({own}) {}), 0)", list_of(list))
         });
         let (bytes, lists) = (sizes(self.tables, table), lists.collect::<String>());
-        let id = self.known(table, Some("id"));
+        let id = self.column_or_null(table, Some("id"));
         format!(
             "SELECT {number}, rowid, {changed}, {bytes}{lists}, rowid, '', {id} {all} AND rowid > ?2"
         )
@@ -429,8 +429,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The SQL of a test.
-fn holds(test: &ColumnTest, table: &str, parent: &str) -> String {
+fn test_sql(test: &ColumnTest, table: &str, parent: &str) -> String {
     let of = |row: &str| {
         let column = format!("{row}.{}", quoted(test.column));
         test.member.map_or_else(

@@ -7,7 +7,7 @@ use std::path::Path as FilePath;
 use super::read::read;
 use super::rule::Definition;
 use crate::formats;
-use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::decoder::{Format, RecordPlace, feed};
 use crate::formats::fed;
 use crate::formats::json::{self, Json};
 use crate::formats::probe::{Confidence, Probe};
@@ -75,13 +75,13 @@ pub(in crate::formats::definition) fn read_lines(
                 origin,
                 bytes: line.as_bytes(),
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut out,
         );
     }
     let mut transcript = Transcript::new();
     transcript.apply(out.clone());
-    transcript.settle();
+    transcript.update_derived();
     (transcript, out)
 }
 
@@ -242,7 +242,7 @@ fn sessions_within_a_project_are_about_it() {
             origin: Origin::default(),
             bytes: line.as_bytes(),
         };
-        feed(&mut *decoder, record, Place::Line, &mut out);
+        feed(&mut *decoder, record, RecordPlace::Line, &mut out);
         let mut transcript = Transcript::new();
         transcript.apply(out);
         transcript.meta().cwd.as_ref().map(ToString::to_string)
@@ -295,7 +295,9 @@ fn a_call_that_goes_on_has_no_result_yet() {
     );
     let so_far = r#"{"step":2,"did":"c1","now":true,"got":"one"}"#;
     assert_eq!(
-        state(&[so_far]).live().map(|body| body.stub.as_str()),
+        state(&[so_far])
+            .live_output()
+            .map(|body| body.stub.as_str()),
         Some("one")
     );
     let ended = state(&[so_far, r#"{"step":2,"did":"c1","got":"one two"}"#]);
@@ -566,7 +568,7 @@ fn the_sample_of_the_manual_is_read_as_it_says() {
         .map(|call| call.state.word())
         .collect();
     assert_eq!(states, ["done", "failed", "failed"]);
-    assert_eq!(transcript.totals().sum().cache_read.known(), Some(820));
+    assert_eq!(transcript.totals().sum().cache_read.value(), Some(820));
     assert_eq!(
         transcript.meta().title().unwrap().as_str(),
         "How many orders came?"
@@ -598,7 +600,7 @@ fn a_definition_is_as_fast_as_a_decoder() {
                         origin,
                         bytes: line.as_bytes(),
                     },
-                    Place::Line,
+                    RecordPlace::Line,
                     &mut out,
                 );
             }
@@ -714,7 +716,7 @@ result = { each = "said[]", of = "id", text = "got", once = true }
 
 /// The transcript of lines in a built-in format.
 fn built_in(name: &str, lines: &[&str]) -> Transcript {
-    fed::transcript(formats::named(name).unwrap(), &[(Place::Line, lines)])
+    fed::transcript(formats::named(name).unwrap(), &[(RecordPlace::Line, lines)])
 }
 
 fn states(transcript: &Transcript) -> Vec<&'static str> {
@@ -976,8 +978,8 @@ fn a_fact_may_say_that_the_session_ended() {
         fed::transcript(
             swe,
             &[
-                (Place::Header, &[head.as_str()][..]),
-                (Place::Element, &[message]),
+                (RecordPlace::Header, &[head.as_str()][..]),
+                (RecordPlace::Element, &[message]),
             ],
         )
         .has_ended()
@@ -1001,10 +1003,13 @@ fn a_session_of_droid_says_its_id() {
 #[test]
 fn a_title_may_stand_in_yaml_beside_the_session() {
     let start = r#"{"type":"session.start","data":{"sessionId":"cop-1","producer":"copilot-agent"},"id":"e1"}"#;
-    let place = Place::File(FilePath::new("/s/cop-1/workspace.yaml"));
+    let place = RecordPlace::File(FilePath::new("/s/cop-1/workspace.yaml"));
     let facts = "id: cop-1\ncwd: /w\nname: My named session\n";
     let copilot = formats::named("copilot-cli").unwrap();
-    let transcript = fed::transcript(copilot, &[(Place::Line, &[start][..]), (place, &[facts])]);
+    let transcript = fed::transcript(
+        copilot,
+        &[(RecordPlace::Line, &[start][..]), (place, &[facts])],
+    );
     assert_eq!(
         transcript.meta().title().map(Text::as_str),
         Some("My named session")

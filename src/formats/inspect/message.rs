@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::references::{EventFacts, Sample, usage_of};
+use super::references::{EvalSample, EventFacts, usage_of};
 use crate::formats::inline::image;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -16,7 +16,7 @@ use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
 pub(super) fn message(
     json: &Json<'_>,
     number: usize,
-    sample: &Sample<'_>,
+    sample: &EvalSample<'_>,
     started: Option<Timestamp>,
     out: &mut Batch,
 ) {
@@ -57,7 +57,7 @@ pub(super) fn message(
         .filter_map(|part| block(part, sample, out))
         .collect();
     for call in json.get("tool_calls").items() {
-        let call = asked(call, sample, out);
+        let call = decode_call(call, sample, out);
         entry.push(BlockKind::Call(Box::new(call)));
     }
     for (piece, block) in (0..).zip(&mut entry.blocks) {
@@ -71,7 +71,12 @@ pub(super) fn message(
 }
 
 /// Emits the text of the input, for a sample without messages.
-pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>, out: &mut Batch) {
+pub(super) fn emit_input(
+    words: &str,
+    sample: &EvalSample<'_>,
+    at: Option<Timestamp>,
+    out: &mut Batch,
+) {
     let mut entry = out.new_entry(
         Text::clean(&format!("{}:input", sample.place)),
         Role::User,
@@ -83,7 +88,7 @@ pub(super) fn asked_bare(words: &str, sample: &Sample<'_>, at: Option<Timestamp>
     out.entry(entry);
 }
 
-fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block> {
+fn block(part: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) -> Option<Block> {
     let text = |name: &str| sample.attached.text(part.get(name).str_or_empty());
     let kind = match (part.get("type").str_or_empty(), part.str()) {
         (_, Some(whole)) => {
@@ -110,7 +115,7 @@ fn block(part: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> Option<Block>
 }
 
 /// The key of a call. Some models use names of functions as ids, which a sample has several times.
-fn call_key(id: &str, nth: usize, sample: &Sample<'_>) -> Text {
+fn call_key(id: &str, nth: usize, sample: &EvalSample<'_>) -> Text {
     let name = &sample.name;
     Text::clean(&if nth == 0 {
         format!("{name}/{id}")
@@ -119,7 +124,7 @@ fn call_key(id: &str, nth: usize, sample: &Sample<'_>) -> Text {
     })
 }
 
-fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
+fn decode_call(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) -> ToolCall {
     let id = json.get("id").str_or_empty();
     let name = json.get("function").str_or_empty();
     let input = json.get("arguments");
@@ -142,7 +147,7 @@ fn asked(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) -> ToolCall {
     }
 }
 
-fn result(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
+fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     let id = json.get("tool_call_id").str_or_empty();
     // The result belongs to the oldest call without one.
     let nth = sample.answered.next(id);

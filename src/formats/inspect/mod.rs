@@ -14,11 +14,11 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use self::references::{Attachments, usage_of};
-use super::decoder::{Decoder, Format, Input, Place};
+use super::decoder::{Decoder, Format, Input, RecordPlace};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
-use super::probe::{Confidence, Probe, Verdict};
+use super::probe::{Confidence, Probe, ProbeResult};
 use super::unknown::{self, NamedKind};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
@@ -32,9 +32,9 @@ pub(crate) struct Inspect;
 impl Format for Inspect {
     head!("inspect-eval");
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         if probe.is_document && probe.header.is_some_and(is_log) {
-            return Verdict::yes(
+            return ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Document,
                 "the log of an evaluation",
@@ -45,13 +45,13 @@ impl Format for Inspect {
             .iter()
             .any(|line| is_log(line) || is_sample(line))
         {
-            return Verdict::yes(
+            return ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Lines,
                 "the parts of the log of an evaluation",
             );
         }
-        Verdict::no("no evaluation with its samples")
+        ProbeResult::no("no evaluation with its samples")
     }
 
     fn decoder(&self, _: Option<&Path>) -> Box<dyn Decoder> {
@@ -92,7 +92,7 @@ impl Decoder for InspectDecoder {
             return sample::sample(json, out);
         }
         if is_log(json) {
-            let fate = self.header(json, input.place == Place::Header, out);
+            let fate = self.header(json, input.place == RecordPlace::Header, out);
             // A log on one line contains its samples, and so does a document whose longest list is
             // another one.
             let samples = json

@@ -24,7 +24,7 @@ pub(super) struct EventFacts<'j> {
 }
 
 /// The keys of a sample, and the data that its parts refer to.
-pub(super) struct Sample<'j> {
+pub(super) struct EvalSample<'j> {
     /// The prefix of ids, since other samples have calls with the same ids.
     pub(super) name: String,
     /// The prefix of entry keys: the record, with the sample's number if the record has several.
@@ -115,7 +115,7 @@ pub(super) fn usage_of(json: &Json<'_>) -> Usage {
 }
 
 /// Collects the facts of answers and calls from events, by id.
-pub(super) fn known<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), EventFacts<'j>> {
+pub(super) fn event_facts<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize), EventFacts<'j>> {
     let mut known = HashMap::new();
     let calls = IdCounts::default();
     for event in events {

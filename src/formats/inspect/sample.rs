@@ -1,6 +1,6 @@
 //! Decodes one sample: input, messages and scores.
 
-use super::references::{Attachments, IdCounts, Sample, known, usage_of};
+use super::references::{Attachments, EvalSample, IdCounts, event_facts, usage_of};
 use super::{failure, message, value_of};
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
@@ -16,11 +16,11 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
     let id = json.get("id");
     let id = value_of(id);
     let epoch = json.get("epoch").count().unwrap_or(1);
-    let sample = Sample {
+    let sample = EvalSample {
         place: Text::clean(&format!("sample {id}.{epoch}")),
         name: format!("{id}.{epoch}"),
         attached: Attachments::of(json.get("attachments")),
-        known: known(json.get("events").items()),
+        known: event_facts(json.get("events").items()),
         asked: IdCounts::default(),
         answered: IdCounts::default(),
     };
@@ -38,16 +38,16 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
         message::message(item, number, &sample, started, out);
     }
     if let Some(asked) = input.filled().filter(|_| messages.is_none()) {
-        message::asked_bare(asked, &sample, started, out);
+        message::emit_input(asked, &sample, started, out);
     }
     end(json, &sample, out);
-    spend(json, &sample, out);
+    emit_usage(json, &sample, out);
     Fate::Shown
 }
 
 fn begin(
     json: &Json<'_>,
-    sample: &Sample<'_>,
+    sample: &EvalSample<'_>,
     (id, epoch, at): (&str, u64, Option<Timestamp>),
     out: &mut Batch,
 ) {
@@ -72,7 +72,7 @@ fn begin(
 }
 
 /// Emits the end of a sample: errors, scores and duration.
-fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
+fn end(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     let origin = &sample.place;
     let last = json
         .get("events")
@@ -138,7 +138,7 @@ fn end(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
 
 /// Emits the usage of the sample by model, including its scorers. Without sums it is the usage in
 /// the events. Sums name models with their provider, answers as the provider returned them.
-fn spend(json: &Json<'_>, sample: &Sample<'_>, out: &mut Batch) {
+fn emit_usage(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     let place = &sample.place;
     let mut spent = |of: String, counts: &Json<'_>, model: Option<Text>| {
         let usage = Box::new(Usage {

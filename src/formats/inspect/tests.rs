@@ -1,7 +1,7 @@
 //! Tests of decoded logs.
 
 use super::Inspect;
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, RecordPlace};
 use crate::formats::fed;
 use crate::formats::json;
 use crate::formats::probe::{Confidence, Probe};
@@ -32,7 +32,7 @@ fn sample(id: u64) -> String {
 #[test]
 fn samples_follow_one_another_and_each_has_its_own_calls() {
     let lines = [END.to_owned(), START.to_owned(), sample(1), sample(2)];
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &lines)]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &lines)]);
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
     let keys: Vec<&str> = calls.iter().map(|call| call.key.as_str()).collect();
     assert_eq!(keys, ["1.1/call_1", "2.1/call_1"]);
@@ -85,7 +85,7 @@ fn calls_of_one_id_have_their_results_in_order() {
         {"role":"tool","content":"two","tool_call_id":"bash","error":{"type":"timeout","message":"slow"}},
         {"role":"assistant","content":"","tool_calls":[{"id":"bash","function":"bash","arguments":{}}]},
         {"role":"tool","content":"three","tool_call_id":"bash"}]}"#;
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[text.replace('\n', " ")])]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &[text.replace('\n', " ")])]);
     let calls: Vec<_> = transcript.entries().flat_map(Entry::calls).collect();
     let keys: Vec<&str> = calls.iter().map(|call| call.key.as_str()).collect();
     assert_eq!(keys, ["1.1/bash", "1.1/bash#2"]);
@@ -146,7 +146,7 @@ fn a_log_on_one_line_has_its_samples_within() {
         sample(2)
     );
     let line = format!("{},{samples}", END.strip_suffix('}').unwrap());
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[line])]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &[line])]);
     let calls: Vec<&str> = transcript
         .entries()
         .flat_map(Entry::calls)
@@ -169,7 +169,7 @@ fn what_python_writes_for_no_number_breaks_nothing() {
             r#""cmd":"ls","low":-Infinity,"high":Infinity"#,
         );
     let end = END.replace("0.5", "NaN");
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[end, line])]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &[end, line])]);
     assert_eq!(
         (
             transcript.tally().shown,
@@ -204,7 +204,7 @@ fn a_sample_that_never_began_shows_what_was_asked_and_why() {
         format!(r#"{{"id":1,"epoch":1,"input":"How many?","messages":[],{rest}}}"#),
         format!(r#"{{"id":2,"epoch":1,"input":[{{"role":"user","content":"And now?"}}],{rest}}}"#),
     ];
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &lines)]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &lines)]);
     let prompts = transcript.entries().filter(|entry| entry.marks.prompt);
     let words: Vec<String> = prompts
         .filter_map(|entry| match &entry.blocks.first()?.kind {
@@ -230,7 +230,7 @@ fn an_error_says_where_it_came_about() {
         END.replace("\"results\"", &format!("{error},\"results\"")),
         sample(1).replace("\"attachments\"", &format!("{error},\"attachments\"")),
     ];
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &lines)]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &lines)]);
     assert_eq!(
         titles(&transcript)
             .iter()
@@ -248,7 +248,7 @@ fn an_error_says_where_it_came_about() {
 #[test]
 fn a_sample_without_sums_counts_beside_one_with_them() {
     let bare = sample(2).replace("model_usage", "other_usage");
-    let transcript = fed::transcript(&Inspect, &[(Place::Line, &[sample(1), bare])]);
+    let transcript = fed::transcript(&Inspect, &[(RecordPlace::Line, &[sample(1), bare])]);
     let sum = transcript.totals().sum();
     assert_eq!(sum.input.total + sum.output.total, 35 + 12);
 }

@@ -15,7 +15,7 @@ pub(crate) fn repair(text: &str) -> Option<String> {
             }
             '\\' if in_string => {
                 let escape = text.get(at..).unwrap_or("");
-                let (kept, taken) = mend_escape(escape);
+                let (kept, taken) = repair_escape(escape);
                 mended |= !escape.starts_with(kept.as_str());
                 out.push_str(&kept);
                 for _ in 1..taken {
@@ -34,7 +34,7 @@ pub(crate) fn repair(text: &str) -> Option<String> {
 
 /// A valid form of the escape at the beginning of a text, and the number of characters that it
 /// replaces.
-fn mend_escape(text: &str) -> (String, usize) {
+fn repair_escape(text: &str) -> (String, usize) {
     let second = text.chars().nth(1);
     match second {
         Some(c @ ('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't')) => (format!("\\{c}"), 2),

@@ -136,7 +136,7 @@ impl Agent {
     }
 
     /// Adds usage to the step. If the step already has usage, it is emitted separately.
-    pub(crate) fn spend(
+    pub(crate) fn add_usage(
         &mut self,
         usage: Usage,
         model: Option<Name>,
@@ -171,7 +171,7 @@ impl Agent {
         let kind = tools::kind_of_call(names.1, input);
         let headline = tools::headline(kind, input);
         let mut body = input.to_body(&headline, out);
-        body.flags.broken_off = tools::breaks_off(input);
+        body.flags.broken_off = tools::is_truncated(input);
         self.call_with(names, (kind, headline, body), at)
     }
 
@@ -205,7 +205,7 @@ impl Agent {
     }
 
     /// Marks all calls without results as lost.
-    pub(crate) fn lose(&mut self, out: &mut Batch) {
+    pub(crate) fn mark_lost(&mut self, out: &mut Batch) {
         for call in std::mem::take(&mut self.open) {
             out.state(call, ToolState::Lost);
         }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
 use super::places;
-use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Place};
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
 use crate::formats::definition::head::Head;
 use crate::formats::definition::heads::head;
 use crate::formats::json::{self, Json};
@@ -41,7 +41,7 @@ impl Format for KimiCli {
         Box::new(KimiCliDecoder::default())
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -88,7 +88,7 @@ struct PartialCall {
 }
 
 /// The kind, headline and input of a call, from its arguments so far.
-fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind, Text, Body) {
+fn assemble_call(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind, Text, Body) {
     let parsed = json::parse(text.trim()).ok();
     let bare = Json::Str(text.into());
     let value = parsed.as_ref().unwrap_or(&bare);
@@ -109,7 +109,7 @@ fn put_together(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind,
             slot: 0,
             flags,
             held: if out.stubs_only {
-                Held::Away
+                Held::OnDisk
             } else {
                 Held::Tree(Arc::new(input.to_tree()))
             },
@@ -136,7 +136,7 @@ impl Decoder for KimiCliDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
-        if matches!(input.place, Place::File(_)) {
+        if matches!(input.place, RecordPlace::File(_)) {
             if let Some(title) = json.first(&["custom_title", "title"], Json::text) {
                 out.title(2, title);
             }
@@ -202,7 +202,7 @@ impl KimiCliDecoder {
                 Fate::Merged
             }
             "StepInterrupted" => {
-                self.agent(lane).lose(out);
+                self.agent(lane).mark_lost(out);
                 self.close_questions(|_| true, lane, out);
                 self.agent(lane)
                     .line(Break::Interrupted(Text::default()), at, out)
@@ -293,7 +293,7 @@ impl KimiCliDecoder {
             agent.call(names, input, at, out)
         } else {
             let (text, from) = (written.str_or_empty(), out.origin());
-            let call = agent.call_with(names, put_together(names.1, text, from, out), at);
+            let call = agent.call_with(names, assemble_call(names.1, text, from, out), at);
             let (entry, text) = (entry.key.clone(), text.to_owned());
             let stream = PartialCall {
                 entry,
@@ -348,7 +348,7 @@ impl KimiCliDecoder {
         let PartialCall {
             call, text, from, ..
         } = stream;
-        (call.kind, call.headline, call.input) = put_together(&call.name, text, *from, out);
+        (call.kind, call.headline, call.input) = assemble_call(&call.name, text, *from, out);
         let (key, piece, call) = (stream.entry.clone(), stream.piece, stream.call.clone());
         let origin = stream.origin;
         let mut entry = self.agent(lane).part(key, None, out);
@@ -507,7 +507,7 @@ impl KimiCliDecoder {
                 cache_write: tokens.get("input_cache_creation").count(),
                 ..Usage::default()
             };
-            self.agent(lane).spend(usage, None, true, out);
+            self.agent(lane).add_usage(usage, None, true, out);
         }
         Fate::Merged
     }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::agent::{Agent, piece};
-use super::content::{block, blocks, images, is_named, output_of, said, text_of};
+use super::content::{block, blocks, images, is_named, output_of, text_of, text_part};
 use super::places;
-use crate::formats::decoder::{BESIDE, Decoder, Format, Input, Place};
+use crate::formats::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
 use crate::formats::definition::head::Head;
 use crate::formats::definition::heads::{self, head};
 use crate::formats::json::Json;
@@ -21,7 +21,7 @@ use crate::model::figures::count;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolResult, Verdict as Ending};
 use crate::model::usage::Usage;
 
@@ -34,7 +34,7 @@ impl Format for KimiCode {
         Box::new(KimiCodeDecoder::default())
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         places::named(path)
     }
 
@@ -79,8 +79,8 @@ impl Decoder for KimiCodeDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         match input.place {
-            Place::File(path) if folder_name(path) == TASKS => task(path, input.json, out),
-            Place::File(_) => {
+            RecordPlace::File(path) if folder_name(path) == TASKS => task(path, input.json, out),
+            RecordPlace::File(_) => {
                 let json = input.json;
                 if let Some(title) = json.get("title").text() {
                     let rank = if json.get("isCustomTitle").is_true() {
@@ -95,7 +95,7 @@ impl Decoder for KimiCodeDecoder {
                 }
                 BESIDE
             }
-            Place::CompanionLine(path) => {
+            RecordPlace::CompanionLine(path) => {
                 let is_known = self.others.contains_key(path);
                 if !is_known {
                     let agent = Agent::of_lane(Text::clean(folder_name(path)));
@@ -155,7 +155,7 @@ impl WireState {
                     .model
                     .clone()
                     .or_else(|| json.get("model").text());
-                self.agent.spend(usage, model, is_of_step, out);
+                self.agent.add_usage(usage, model, is_of_step, out);
                 Fate::Merged
             }
             "llm.request" => {
@@ -192,7 +192,7 @@ impl WireState {
             }
             "context.apply_compaction" => self.compaction(json, at, out),
             "turn.cancel" => {
-                self.agent.lose(out);
+                self.agent.mark_lost(out);
                 if std::mem::replace(&mut self.is_cancelled, true) {
                     return Fate::Merged;
                 }
@@ -216,7 +216,7 @@ impl WireState {
     ) -> Fate {
         self.is_cancelled = false;
         let words = text_of(content);
-        if !is_asked(origin) {
+        if !is_from_user(origin) {
             return self.context(title_of(origin), content, at, out);
         }
         let mut entry = self.agent.prompt(&words, at, out);
@@ -230,11 +230,11 @@ impl WireState {
         let words = text_of(content);
         let origin = message.get("origin");
         if origin.get("kind").is("background_task") {
-            let about = About {
+            let about = WorkReference {
                 call: None,
                 handle: origin.get("taskId").text(),
             };
-            let end = End::by_word(origin.get("status").str(), None);
+            let end = WorkEnd::from_word(origin.get("status").str(), None);
             let by = out.origin_key();
             let update = Update {
                 by,
@@ -247,7 +247,7 @@ impl WireState {
         }
         match message.get("role").str_or_empty() {
             "user"
-                if is_asked(origin)
+                if is_from_user(origin)
                     && self
                         .prompted
                         .take_if(|print| *print == Piece::of(&words))
@@ -263,7 +263,7 @@ impl WireState {
                 }
                 out.show(entry)
             }
-            "user" if is_asked(origin) => {
+            "user" if is_from_user(origin) => {
                 let fate = self.prompt(content, origin, at, out);
                 self.prompted = None;
                 fate
@@ -295,7 +295,10 @@ impl WireState {
         entry.marks.quiet = true;
         let body = out.output(&text_of(content));
         entry.push(BlockKind::raw(title, body));
-        let others = content.blocks().iter().filter(|part| said(part).is_none());
+        let others = content
+            .blocks()
+            .iter()
+            .filter(|part| text_part(part).is_none());
         entry
             .blocks
             .extend(others.filter_map(|part| block(part, Piece(0), out)));
@@ -482,7 +485,7 @@ fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
         Some(Text::clean(&stem)).filter(|stem| !stem.is_blank())
     });
     let status = json.get("status").str();
-    let end = status.and_then(|word| End::by_word(Some(word), json.get("exitCode").int()));
+    let end = status.and_then(|word| WorkEnd::from_word(Some(word), json.get("exitCode").int()));
     if let Some((handle, end)) = handle.zip(end) {
         let at = json.get("endedAt").moment();
         let update = Update {
@@ -493,11 +496,11 @@ fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
                 .get("stopReason")
                 .text()
                 .map(|reason| Text::stub(&reason, REASON_CHARS)),
-            end: Some(End { at, ..end }),
+            end: Some(WorkEnd { at, ..end }),
         };
         let call = None;
         out.update(
-            About {
+            WorkReference {
                 call,
                 handle: Some(handle),
             },
@@ -522,7 +525,7 @@ fn work_of(output: &str, out: &Batch) -> Option<Box<Work>> {
     let mut work =
         (goes_on && !handle.is_empty()).then(|| heads::work(out.format, Text::clean(handle)))?;
     if field("automatic_notification: ")?.trim() == "false" {
-        work.ends = Ends::Asked;
+        work.ends = EndRecording::Asked;
     }
     Some(Box::new(work))
 }
@@ -563,7 +566,7 @@ fn unknown(
 }
 
 /// Whether a prompt is by a human or a calling agent. Older records do not say.
-fn is_asked(origin: &Json<'_>) -> bool {
+fn is_from_user(origin: &Json<'_>) -> bool {
     let is_of_agent = origin.get("name").is("subagent");
     origin.is_null() || origin.get("kind").is("user") || is_of_agent
 }

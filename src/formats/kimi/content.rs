@@ -13,7 +13,7 @@ use crate::model::text::Text;
 
 /// A part as a block; `None` if it is blank.
 pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
-    let kind = match (part.get("type").str_or_empty(), said(part)) {
+    let kind = match (part.get("type").str_or_empty(), text_part(part)) {
         (_, Some(text)) => BlockKind::Text((!text.trim().is_empty()).then(|| out.prose(text))?),
         ("text", None) => return None,
         ("think", None) => BlockKind::Thinking(out.prose(part.get("think").str_or_empty())),
@@ -26,7 +26,7 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
 /// Whether the kind of a part is known.
 pub(crate) fn is_named(part: &Json<'_>) -> bool {
     let kind = part.get("type").str_or_empty();
-    said(part).is_some()
+    text_part(part).is_some()
         || [
             "think",
             "image_url",
@@ -39,7 +39,7 @@ pub(crate) fn is_named(part: &Json<'_>) -> bool {
 }
 
 /// The text of a text part; `None` for other parts.
-pub(crate) fn said<'j>(part: &'j Json<'_>) -> Option<&'j str> {
+pub(crate) fn text_part<'j>(part: &'j Json<'_>) -> Option<&'j str> {
     let is_text = part.get("type").str().is_none_or(|kind| kind == "text");
     part.str()
         .or_else(|| part.get("text").str().filter(|_| is_text))
@@ -56,7 +56,13 @@ pub(crate) fn blocks(content: &Json<'_>, piece: Piece, out: &mut Batch) -> Vec<B
 
 /// The text of a message.
 pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
-    joined(content.blocks().iter().filter_map(said).map(Cow::Borrowed))
+    joined(
+        content
+            .blocks()
+            .iter()
+            .filter_map(text_part)
+            .map(Cow::Borrowed),
+    )
 }
 
 /// The text of an output, from parts of any kind.

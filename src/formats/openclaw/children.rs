@@ -22,7 +22,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
-use crate::model::tool::work::{About, Carrier, End, Update};
+use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
 
 /// The maximum length of a lane's label, in characters.
 const LABEL_CHARS: usize = 60;
@@ -57,7 +57,7 @@ impl Default for Child {
 
 impl Children {
     /// Finds starts of sessions in a record of the lane or of the session itself.
-    pub(crate) fn see(
+    pub(crate) fn find_starts(
         &mut self,
         json: &Json<'_>,
         lane: Option<&Name>,
@@ -76,11 +76,11 @@ impl Children {
         }
         if let Some(key) = message.at(&["details", "childSessionKey"]).text() {
             let call = inside(lane, result::call_key(message.get("toolCallId")));
-            self.start(key, &call, index, out);
+            self.announce_lane(key, &call, index, out);
         }
     }
 
-    fn start(&mut self, key: Name, call: &Key, index: &SessionIndex, out: &mut Batch) {
+    fn announce_lane(&mut self, key: Name, call: &Key, index: &SessionIndex, out: &mut Batch) {
         let label = self
             .labels
             .get(call)
@@ -91,19 +91,19 @@ impl Children {
         self.sessions.entry(key.clone()).or_default();
         let agent = agent_of(&key).unwrap_or_default().to_owned();
         // Requests the other agent's index.
-        self.ask(&agent, "", out);
-        self.ask_for(&key, index, out);
+        self.request(&agent, "", out);
+        self.request_session(&key, index, out);
     }
 
     /// Requests the files of all children again after the index has changed.
     pub(crate) fn apply_index(&mut self, index: &SessionIndex, out: &mut Batch) {
         let keys: Vec<Name> = self.sessions.keys().cloned().collect();
         for key in keys {
-            self.ask_for(&key, index, out);
+            self.request_session(&key, index, out);
         }
     }
 
-    fn ask_for(&mut self, key: &Name, index: &SessionIndex, out: &mut Batch) {
+    fn request_session(&mut self, key: &Name, index: &SessionIndex, out: &mut Batch) {
         let agent = agent_of(key).unwrap_or_default();
         let ids = [
             index.get(key).map(|known| known.id.as_str()),
@@ -113,14 +113,14 @@ impl Children {
             self.lanes
                 .entry(id.to_owned())
                 .or_insert_with(|| key.clone());
-            self.ask(agent, id, out);
+            self.request(agent, id, out);
         }
     }
 
-    fn ask(&mut self, agent: &str, id: &str, out: &mut Batch) {
+    fn request(&mut self, agent: &str, id: &str, out: &mut Batch) {
         let wanted = format!("{agent}/{id}");
         if self.asked.insert(wanted.clone()) {
-            out.wanted.push(Text::clean(&wanted));
+            out.requested_files.push(Text::clean(&wanted));
         }
     }
 
@@ -160,8 +160,8 @@ impl Children {
         let before = out.edits.len();
         let fate = answer::decode(&mut child.decoder, input, out);
         into_lane(before, &lane, out);
-        note_end(input.json, &lane, out);
-        self.see(input.json, Some(&lane), index, out);
+        emit_end(input.json, &lane, out);
+        self.find_starts(input.json, Some(&lane), index, out);
         fate
     }
 
@@ -187,7 +187,7 @@ impl Children {
 }
 
 /// Emits the end of a sub-agent's work with its last answer. Its parent is notified later.
-fn note_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
+fn emit_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
     let message = json.get("message");
     let is_last = message.get("role").is("assistant") && message.get("stopReason").is("stop");
     let Some(id) = json.get("id").text().filter(|_| is_last) else {
@@ -198,10 +198,10 @@ fn note_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
         by: inside(Some(lane), id),
         at: at.or_else(|| message.get("timestamp").moment()),
         carrier: Carrier::Record,
-        end: End::by_word(None, None),
+        end: WorkEnd::from_word(None, None),
         reason: None,
     };
-    let about = About::handle(lane.clone());
+    let about = WorkReference::handle(lane.clone());
     let lane = None;
     out.update(about, update, lane);
 }

@@ -59,7 +59,8 @@ impl SessionIndex {
     /// Adds the sessions of an index.
     pub(crate) fn read(&mut self, root: &Json<'_>) {
         for (key, session) in root.members() {
-            self.sessions.insert(Text::clean(key), known(key, session));
+            self.sessions
+                .insert(Text::clean(key), parse_session(key, session));
         }
     }
 
@@ -104,7 +105,7 @@ impl IndexedSession {
     }
 }
 
-fn known(key: &str, session: &Json<'_>) -> IndexedSession {
+fn parse_session(key: &str, session: &Json<'_>) -> IndexedSession {
     let fact = |name, value: &str| MetaEdit::Fact {
         name,
         value: Text::clean(value),

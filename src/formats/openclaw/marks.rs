@@ -38,7 +38,7 @@ fn of_line(line: &Json<'_>) -> Option<String> {
     } else if starts_with_metadata(message) {
         "prompts from a chat"
     } else if line.get("type").is("session")
-        && lies_in_state_dir(Path::new(line.get("cwd").str_or_empty()))
+        && is_in_state_dir(Path::new(line.get("cwd").str_or_empty()))
     {
         "a workspace of the gateway"
     } else {
@@ -58,7 +58,7 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
     let first = content.and_then(|content| content.blocks().first());
     let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));
     text.is_some_and(|text| {
-        wakes::is_known(text)
+        wakes::is_wake(text)
             || text.contains("[Subagent Context]")
             || text
                 .lines()
@@ -68,16 +68,16 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
 }
 
 fn of_path(path: &Path) -> Option<String> {
-    let kept = FileName::of(path).map(|name| name.kept);
+    let kept = FileName::of(path).map(|name| name.state);
     if matches!(kept, Some(TranscriptState::Archived(how, _)) if how != "bak")
         || kept == Some(TranscriptState::Checkpoint)
     {
         return Some("a name that the gateway gives".to_owned());
     }
-    lies_in_state_dir(path).then(|| "a path of the gateway".to_owned())
+    is_in_state_dir(path).then(|| "a path of the gateway".to_owned())
 }
 
-fn lies_in_state_dir(path: &Path) -> bool {
+fn is_in_state_dir(path: &Path) -> bool {
     let names = path
         .components()
         .map(|part| part.as_os_str().to_string_lossy().into_owned());

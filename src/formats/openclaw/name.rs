@@ -20,7 +20,7 @@ pub(crate) struct FileName<'p> {
     pub(crate) topic: Option<&'p str>,
     /// Session and topic: the name of the live file without `.jsonl`.
     pub(crate) stem: &'p str,
-    pub(crate) kept: TranscriptState<'p>,
+    pub(crate) state: TranscriptState<'p>,
 }
 
 /// The relation of a file to its session.
@@ -59,12 +59,11 @@ impl<'p> FileName<'p> {
             session,
             topic,
             stem,
-            kept,
+            state: kept,
         })
     }
 
-    /// The name of the live file.
-    pub(crate) fn live(&self) -> String {
+    pub(crate) fn live_name(&self) -> String {
         format!("{}.jsonl", self.stem)
     }
 
@@ -79,7 +78,7 @@ impl<'p> FileName<'p> {
             .iter()
             .map(|topic| fact("topic", topic))
             .collect();
-        let archived = match self.kept {
+        let archived = match self.state {
             TranscriptState::Live => return facts,
             TranscriptState::Archived(how, Some(at)) => format!("{how} {}", minute(at)),
             TranscriptState::Archived(how, None) => how.to_owned(),
@@ -163,7 +162,7 @@ mod tests {
         ] {
             let read = FileName::of(Path::new(name)).unwrap();
             assert_eq!(
-                (read.session, read.topic, read.kept),
+                (read.session, read.topic, read.state),
                 (session, topic, kept)
             );
         }

@@ -16,7 +16,10 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
     let agent = folders
         .find(|folder| *folder == "agents")
         .and_then(|_| folders.next());
-    if let Some(FileName { stem, kept, .. }) = FileName::of(path) {
+    if let Some(FileName {
+        stem, state: kept, ..
+    }) = FileName::of(path)
+    {
         let is_archive = matches!(kept, TranscriptState::Archived(..));
         return (kept != TranscriptState::Checkpoint).then_some(SessionName {
             id: stem,
@@ -34,8 +37,8 @@ pub fn named(path: &Path) -> Option<SessionName<'_>> {
 
 /// The lock of a running session.
 pub(crate) fn lock(path: &Path) -> Option<PathBuf> {
-    let name = FileName::of(path).filter(|name| name.kept == TranscriptState::Live)?;
-    Some(path.with_file_name(format!("{}.lock", name.live())))
+    let name = FileName::of(path).filter(|name| name.state == TranscriptState::Live)?;
+    Some(path.with_file_name(format!("{}.lock", name.live_name())))
 }
 
 /// The index of the sessions in the folder.

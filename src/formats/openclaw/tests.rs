@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Openclaw;
-use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::decoder::{Format, RecordPlace, feed};
 use crate::formats::json::{self, Json};
 use crate::formats::pi::Pi;
 use crate::formats::probe::{Confidence, Probe};
@@ -42,7 +42,7 @@ fn read(text: &str) -> Transcript {
                 origin,
                 bytes: line.as_bytes(),
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut batch,
         );
         at += line.len() as u64;
@@ -50,7 +50,7 @@ fn read(text: &str) -> Transcript {
     decoder.finish(&mut batch);
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 

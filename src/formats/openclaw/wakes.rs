@@ -8,7 +8,7 @@
 
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::text::Text;
-use crate::model::tool::work::End;
+use crate::model::tool::work::WorkEnd;
 
 /// Beginnings of the gateway's messages, with the kind and name of the sender.
 const TEXTS: [(&str, SenderKind, &str); 17] = [
@@ -98,7 +98,7 @@ const ANNOUNCED: [(&str, SenderKind); 3] = [
 const REASON_CHARS: usize = 200;
 
 /// Whether the text is one of the gateway's messages.
-pub(crate) fn is_known(text: &str) -> bool {
+pub(crate) fn is_wake(text: &str) -> bool {
     sender(text.trim_start()).is_some()
 }
 
@@ -107,16 +107,17 @@ pub(crate) fn sender(said: &str) -> Option<Sender> {
     let first = said.lines().next().unwrap_or_default().trim_end();
     let known = || {
         let (_, kind, name) = TEXTS.iter().find(|(begin, ..)| said.starts_with(begin))?;
-        Some(named(*kind, name))
+        Some(sender_named(*kind, name))
     };
     let announced = || {
         let (begin, kind) = ANNOUNCED
             .iter()
             .find(|(begin, _)| first.starts_with(begin))?;
         let (name, what) = first.get(begin.len()..)?.split_once('"')?;
-        what.starts_with(" just ").then(|| named(*kind, name))
+        what.starts_with(" just ")
+            .then(|| sender_named(*kind, name))
     };
-    let ended = || is_end_of_command(first).then(|| named(SenderKind::Task, "exec"));
+    let ended = || is_end_of_command(first).then(|| sender_named(SenderKind::Task, "exec"));
     marked(first)
         .or_else(known)
         .or_else(announced)
@@ -146,9 +147,9 @@ fn event(line: &str) -> Option<&str> {
 pub(super) fn of_events(events: &str) -> Sender {
     let has = |words: &[&str]| words.iter().any(|word| events.contains(word));
     if has(&["] Exec ", "] exec "]) {
-        named(SenderKind::Task, "exec")
+        sender_named(SenderKind::Task, "exec")
     } else if has(&["] Cron", "] Reminder"]) {
-        named(SenderKind::Schedule, "cron")
+        sender_named(SenderKind::Schedule, "cron")
     } else {
         Sender::of(SenderKind::Runtime)
     }
@@ -158,11 +159,11 @@ pub(super) fn of_events(events: &str) -> Sender {
 pub(crate) fn of_provenance(kind: &str, tool: &str, session: &str) -> Sender {
     let name = if session.is_empty() { tool } else { session };
     match (kind, tool) {
-        ("internal_system", "heartbeat" | "cron") => named(SenderKind::Schedule, tool),
-        ("internal_system", "exec" | "exec-event") => named(SenderKind::Task, "exec"),
-        ("internal_system", _) => named(SenderKind::Runtime, tool),
-        (_, tool) if tool.contains("subagent") => named(SenderKind::Handback, name),
-        _ => named(SenderKind::Peer, name),
+        ("internal_system", "heartbeat" | "cron") => sender_named(SenderKind::Schedule, tool),
+        ("internal_system", "exec" | "exec-event") => sender_named(SenderKind::Task, "exec"),
+        ("internal_system", _) => sender_named(SenderKind::Runtime, tool),
+        (_, tool) if tool.contains("subagent") => sender_named(SenderKind::Handback, name),
+        _ => sender_named(SenderKind::Peer, name),
     }
 }
 
@@ -180,7 +181,7 @@ fn marked(line: &str) -> Option<Sender> {
     } else {
         SenderKind::Runtime
     };
-    Some(named(kind, what))
+    Some(sender_named(kind, what))
 }
 
 /// Whether a line is one such as `exec failed (q7w2, signal SIGTERM) :: killed`.
@@ -189,7 +190,7 @@ fn is_end_of_command(line: &str) -> bool {
 }
 
 /// The beginning of the session name of a command in such a line, and how the command ended.
-fn end_of_command(line: &str) -> Option<(&str, End)> {
+fn end_of_command(line: &str) -> Option<(&str, WorkEnd)> {
     let line = line.trim_start();
     let rest = line
         .get(..5)
@@ -202,15 +203,15 @@ fn end_of_command(line: &str) -> Option<(&str, End)> {
         .iter()
         .any(|known| word.eq_ignore_ascii_case(known));
     let end = match (how.strip_prefix("code "), how.strip_prefix("signal ")) {
-        (Some(code), _) => End::by_word(Some(word), code.trim().parse().ok()),
-        (None, Some(_)) => End::by_word(Some("killed"), None),
+        (Some(code), _) => WorkEnd::from_word(Some(word), code.trim().parse().ok()),
+        (None, Some(_)) => WorkEnd::from_word(Some("killed"), None),
         (None, None) => None,
     };
     Some((name, end?)).filter(|_| is_word)
 }
 
 /// The ends of commands in a message: in its first line, or in event lines above a prompt.
-pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, End)> {
+pub(crate) fn ends_of_commands(text: &str) -> Vec<(&str, WorkEnd)> {
     let of_event = |line| event(line).and_then(end_of_command);
     let first = text.lines().next().and_then(end_of_command);
     first
@@ -224,7 +225,7 @@ const COMPLETION: &str = "[Internal task completion event]";
 
 /// The ends of sub-agents in a message: the session key, if it is named, how the sub-agent ended,
 /// and the reason.
-pub(crate) fn ends_of_agents(text: &str) -> Vec<(Option<&str>, End, Option<Text>)> {
+pub(crate) fn ends_of_agents(text: &str) -> Vec<(Option<&str>, WorkEnd, Option<Text>)> {
     let end = |status: &str| {
         let (word, reason) = status.split_once(": ").unwrap_or((status, ""));
         let word = match word.split([' ', '.']).next()? {
@@ -232,7 +233,7 @@ pub(crate) fn ends_of_agents(text: &str) -> Vec<(Option<&str>, End, Option<Text>
             word => word,
         };
         let reason = (!reason.is_empty()).then(|| Text::stub(reason, REASON_CHARS));
-        Some((End::by_word(Some(word), None)?, reason))
+        Some((WorkEnd::from_word(Some(word), None)?, reason))
     };
     if let Some(rest) = text.trim_start().strip_prefix(ANNOUNCED[0].0) {
         let line = rest.lines().next().unwrap_or_default();
@@ -254,7 +255,7 @@ pub(crate) fn ends_of_agents(text: &str) -> Vec<(Option<&str>, End, Option<Text>
     text.split(COMPLETION).skip(1).filter_map(event).collect()
 }
 
-fn named(kind: SenderKind, name: &str) -> Sender {
+fn sender_named(kind: SenderKind, name: &str) -> Sender {
     Sender {
         kind,
         name: (!name.is_empty()).then(|| Text::clean(name)),

@@ -33,9 +33,9 @@ impl Wire {
         if frame == WireFrame::Event {
             return self.event(json, out);
         }
-        self.runs.give_out(out);
+        self.runs.flush(out);
         let entry = match frame {
-            WireFrame::Request => self.requests.ask(json, out),
+            WireFrame::Request => self.requests.add(json, out),
             WireFrame::Response => {
                 let (entry, is_answer) = self.requests.answer(json, out);
                 out.entry(entry);
@@ -51,8 +51,8 @@ impl Wire {
     }
 
     /// Emits the runs that were held back.
-    pub(crate) fn give_out(&mut self, out: &mut Batch) {
-        self.runs.give_out(out);
+    pub(crate) fn flush(&mut self, out: &mut Batch) {
+        self.runs.flush(out);
     }
 
     fn event(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
@@ -63,7 +63,7 @@ impl Wire {
             _ => None,
         };
         fate.unwrap_or_else(|| {
-            self.runs.give_out(out);
+            self.runs.flush(out);
             other(json, out)
         })
     }

@@ -43,7 +43,7 @@ impl PermissionRequest {
 
 impl Asks {
     /// Adds a request; `at` is the time of its event.
-    pub(super) fn ask(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> PermissionRequest {
+    pub(super) fn add(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> PermissionRequest {
         let message = recorded
             .get("messageID")
             .text()

@@ -15,10 +15,10 @@ use super::events::{self, EventTopic};
 use super::head::Owner;
 use super::messages::{MessageStore, key_of};
 use super::part::{self, DecodedPart};
-use super::sessions::Sessions;
-use super::turns::{TurnStates, resting};
+use super::sessions::OpenCodeSessions;
+use super::turns::{TurnStates, idle_entry};
 use super::{changes, message, rows};
-use crate::formats::decoder::{Decoder, Format, Input, Place};
+use crate::formats::decoder::{Decoder, Format, Input, RecordPlace};
 use crate::formats::definition::head::Head;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, NamedKind};
@@ -33,13 +33,13 @@ use crate::model::tool::work::{Carrier, Update};
 /// Decodes one session with its child sessions.
 #[derive(Default)]
 pub(super) struct OpencodeDecoder {
-    sessions: Sessions,
+    sessions: OpenCodeSessions,
     messages: MessageStore,
     deltas: Deltas,
-    asks: Asks,
+    permissions: Asks,
     /// Plans and changes from files beside the session, held until the end of the reading: a call
     /// may record them as well.
-    held: HashMap<Key, HeldPart>,
+    held_parts: HashMap<Key, HeldPart>,
     /// The latest plan that a call recorded, by session.
     plans: HashMap<Text, Piece>,
     turns: TurnStates,
@@ -59,12 +59,12 @@ impl Decoder for OpencodeDecoder {
 
     fn decode(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let Input { json, place } = input;
-        let is_file = matches!(place, Place::File(_) | Place::Row(_));
-        if place == Place::Header {
+        let is_file = matches!(place, RecordPlace::File(_) | RecordPlace::Row(_));
+        if place == RecordPlace::Header {
             return self.session(json.get("info"), true, out);
         }
         if json.get("info").is_object() && json.has("parts") {
-            return self.whole(json.get("info"), json.get("parts").items(), out);
+            return self.whole_message(json.get("info"), json.get("parts").items(), out);
         }
         if events::is_event(json) {
             return self.event(input, out);
@@ -88,20 +88,21 @@ impl Decoder for OpencodeDecoder {
     fn finish(&mut self, out: &mut Batch) {
         self.add_grown(out);
         self.messages.link(&mut self.sessions, out);
-        self.turns.resolve(&mut self.sessions, &self.messages, out);
-        let mut held: Vec<(Key, HeldPart)> = self.held.drain().collect();
+        self.turns
+            .update_shown(&mut self.sessions, &self.messages, out);
+        let mut held: Vec<(Key, HeldPart)> = self.held_parts.drain().collect();
         held.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, held) in held {
             let is_known =
                 held.plan.is_some() && self.plans.get(&held.session) == held.plan.as_ref();
             if !is_known {
-                self.by_itself(key, &held.session, held.kind, true, out);
+                self.emit_single(key, &held.session, held.kind, true, out);
             }
         }
-        for (session, claim) in self.sessions.claims() {
-            match self.messages.spent(&session) {
+        for (session, claim) in self.sessions.totals() {
+            match self.messages.total_usage(&session) {
                 Some(spent) => self.sessions.resolve(&session, &claim, &spent, out),
-                None => self.sessions.claim(&session, Some(claim)),
+                None => self.sessions.set_total(&session, Some(claim)),
             }
         }
     }
@@ -120,23 +121,24 @@ impl OpencodeDecoder {
             } else {
                 message::usage(info)
             };
-            self.sessions.claim(&id, claim);
+            self.sessions.set_total(&id, claim);
         }
-        self.turns.wait(&id, info, out);
+        self.turns.set_queued(&id, info, out);
         self.messages.mark_undone(&id, &self.sessions, out);
         Fate::Merged
     }
 
-    fn whole(&mut self, info: &Json<'_>, parts: &[Json<'_>], out: &mut Batch) -> Fate {
+    fn whole_message(&mut self, info: &Json<'_>, parts: &[Json<'_>], out: &mut Batch) -> Fate {
         let key = key_of(info, out);
         let session = info.get("sessionID").clean();
         let mut recorded = Vec::new();
         for (index, json) in parts.iter().enumerate() {
             let name = name_of(json, || format!("{key}#{index}"));
             recorded.push(part::decode(json, Piece::of(&name), &name, out));
-            self.see_plan(&session, json, out);
+            self.update_plan(&session, json, out);
         }
-        self.messages.whole(info, recorded, &mut self.sessions, out);
+        self.messages
+            .add_whole(info, recorded, &mut self.sessions, out);
         Fate::Shown
     }
 
@@ -145,7 +147,8 @@ impl OpencodeDecoder {
             .messages
             .message(info, is_file, &mut self.sessions, out);
         if is_file {
-            out.wanted.push(Text::clean(&format!("part/{key}")));
+            out.requested_files
+                .push(Text::clean(&format!("part/{key}")));
         }
         if is_new { Fate::Shown } else { Fate::Merged }
     }
@@ -158,13 +161,14 @@ impl OpencodeDecoder {
         let session = json.get("sessionID").clean();
         let name = name_of(json, || out.origin_key().to_string());
         let part = part::decode(json, Piece::of(&name), &name, out);
-        self.see_plan(&session, json, out);
+        self.update_plan(&session, json, out);
         if let (true, Some(child)) = (is_file, &part.child) {
-            out.wanted.push(Text::clean(&format!("session/{child}")));
+            out.requested_files
+                .push(Text::clean(&format!("session/{child}")));
         }
         let ended = part.call().filter(|call| !call.state.is_open());
-        if let Some(ask) = ended.and_then(|call| self.asks.ended(&call.key)) {
-            self.asked(&ask, out);
+        if let Some(ask) = ended.and_then(|call| self.permissions.ended(&call.key)) {
+            self.permission(&ask, out);
         }
         let record = is_file.then(|| out.origin());
         if let Some((about, end)) = super::tool::task_end(json) {
@@ -198,7 +202,7 @@ impl OpencodeDecoder {
             .or_else(|| self.sessions.main().cloned())
             .unwrap_or_default();
         self.turns
-            .begin_own(&session, json, &mut self.sessions, out);
+            .emit_fork_origin(&session, json, &mut self.sessions, out);
         if let Some((about, end)) = super::tool::end(json) {
             let (by, at) = (key_of(json, out), rows::time(json).moment());
             let update = Update {
@@ -213,16 +217,16 @@ impl OpencodeDecoder {
         }
         let line = match row {
             rows::DatabaseRow::Message { info, parts } => {
-                return self.whole(&with_session(info, &session), &parts, out);
+                return self.whole_message(&with_session(info, &session), &parts, out);
             }
             rows::DatabaseRow::Idle(how) => {
                 let (key, at) = (key_of(json, out), rows::time(json).moment());
-                let is_recorded = self.messages.tells_failure(&session);
-                self.turns.rest(&session);
+                let is_recorded = self.messages.has_failed(&session);
+                self.turns.mark_idle_recorded(&session);
                 let lane = self.sessions.lane_of(&session, out);
                 out.entry(Entry {
                     lane,
-                    ..resting(key, at, how, is_recorded, out)
+                    ..idle_entry(key, at, how, is_recorded, out)
                 });
                 return Fate::Shown;
             }
@@ -249,7 +253,7 @@ impl OpencodeDecoder {
         if json.get("type").is("error") && !json.get("error").is_null() {
             return self.fail(&session, json, out);
         }
-        if let (Place::File(path), Json::Array(items)) = (input.place, json) {
+        if let (RecordPlace::File(path), Json::Array(items)) = (input.place, json) {
             let stem = Text::clean(&path.file_stem().unwrap_or_default().to_string_lossy());
             let is_plan = items
                 .iter()
@@ -272,7 +276,7 @@ impl OpencodeDecoder {
     }
 
     /// A call that records the plan takes precedence over a separate list.
-    fn see_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
+    fn update_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
         let is_plan = part.get("tool").is("todowrite");
         let mark = if is_plan {
             changes::plan_mark(part.at(&["state", "input", "todos"]))
@@ -331,9 +335,9 @@ impl OpencodeDecoder {
 
     fn list(&mut self, key: Key, list: HeldPart, is_beside: bool, out: &mut Batch) {
         if is_beside {
-            self.held.insert(key, list);
+            self.held_parts.insert(key, list);
         } else {
-            self.by_itself(key, &list.session, list.kind, true, out);
+            self.emit_single(key, &list.session, list.kind, true, out);
         }
     }
 }
@@ -356,12 +360,12 @@ impl OpencodeDecoder {
             EventTopic::Part => {
                 let json = recorded.get("part");
                 self.deltas
-                    .whole(Piece::of(json.get("id").str_or_empty()), json);
+                    .set(Piece::of(json.get("id").str_or_empty()), json);
                 self.part(json, &Json::Null, false, out)
             }
             EventTopic::Grown => {
                 // The growing text keeps the origin of its first record.
-                if self.deltas.grow(event.get("id").text(), recorded) {
+                if self.deltas.append(event.get("id").text(), recorded) {
                     self.add_grown(out);
                 }
                 Fate::Merged
@@ -372,23 +376,27 @@ impl OpencodeDecoder {
             }
             EventTopic::PartRemoved => {
                 let piece = Piece::of(recorded.get("partID").str_or_empty());
-                self.deltas.forget(piece);
+                self.deltas.remove(piece);
                 self.messages.remove_part(message(), piece, out);
                 Fate::Merged
             }
             EventTopic::Failed => self.fail(&session(), recorded, out),
             EventTopic::Status => self.status(&session(), recorded.get("status"), out),
-            EventTopic::Idle => self.live(&session(), None, out),
+            EventTopic::Idle => self.set_live(&session(), None, out),
             EventTopic::Compacted => self.compacted(&session(), out),
             EventTopic::Diff => self.diff(&session(), recorded.get("diff").items(), false, out),
             EventTopic::Plan => self.plan(&session(), recorded.get("todos"), false, out),
             EventTopic::Asked => {
-                let ask = self.asks.ask(recorded, event.get("created").moment());
-                self.asked(&ask, out)
+                let ask = self
+                    .permissions
+                    .add(recorded, event.get("created").moment());
+                self.permission(&ask, out)
             }
             EventTopic::Replied => {
-                let ask = self.asks.reply(recorded, event.get("created").moment());
-                self.asked(&ask, out)
+                let ask = self
+                    .permissions
+                    .reply(recorded, event.get("created").moment());
+                self.permission(&ask, out)
             }
             EventTopic::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => {
                 Fate::Merged
@@ -409,7 +417,7 @@ impl OpencodeDecoder {
         let what = recorded.get("event").filled().unwrap_or("edited");
         let file = recorded.get("file").str_or_empty();
         let kind = raw(&format!("file {what}: {file}"), "", out);
-        self.by_itself(
+        self.emit_single(
             Text::clean(&format!("file:{file}")),
             &Text::default(),
             kind,
@@ -459,7 +467,7 @@ impl OpencodeDecoder {
             .or_else(|| recorded.at(&["info", "id"]).text())
             .unwrap_or_default();
         let line = BlockKind::Break(Break::Ended(Text::from("the session was deleted")));
-        self.by_itself(Text::clean(&format!("deleted:{id}")), &id, line, false, out)
+        self.emit_single(Text::clean(&format!("deleted:{id}")), &id, line, false, out)
     }
 
     /// Emits an error within the answer that also records it, otherwise as an entry.
@@ -470,7 +478,7 @@ impl OpencodeDecoder {
         if self.messages.fail(session, &failure, out) {
             return Fate::Merged;
         }
-        self.by_itself(
+        self.emit_single(
             out.origin_key(),
             session,
             BlockKind::Break(failure),
@@ -486,13 +494,13 @@ impl OpencodeDecoder {
                 let piece = Piece::of(&format!("retry {:?}", status.get("attempt").count()));
                 self.line(&open, piece, session, message::retry(status), out)
             }
-            "idle" => self.live(session, None, out),
-            _ => self.live(session, Some(true), out),
+            "idle" => self.set_live(session, None, out),
+            _ => self.set_live(session, Some(true), out),
         }
     }
 
     /// An idle session has not ended, as a next prompt may come.
-    fn live(&self, session: &Text, live: Option<bool>, out: &mut Batch) -> Fate {
+    fn set_live(&self, session: &Text, live: Option<bool>, out: &mut Batch) -> Fate {
         if self.sessions.is_main(session) {
             out.meta(MetaEdit::Live(live));
         }
@@ -504,7 +512,7 @@ impl OpencodeDecoder {
             return Fate::Merged;
         }
         let line = Break::compaction("");
-        self.by_itself(
+        self.emit_single(
             out.origin_key(),
             session,
             BlockKind::Break(line),
@@ -513,27 +521,27 @@ impl OpencodeDecoder {
         )
     }
 
-    fn asked(&mut self, ask: &PermissionRequest, out: &mut Batch) -> Fate {
+    fn permission(&mut self, ask: &PermissionRequest, out: &mut Batch) -> Fate {
         let message = ask.message.clone().unwrap_or_default();
         if let (Some(_), Some(_)) = (ask.at, ask.replied) {
-            return self.waited(ask, message, out);
+            return self.emit_answered(ask, message, out);
         }
         let block = Block::new(ask.piece(), ask.line.clone());
         if self.messages.add(&message, block, ask.at, out) {
             return Fate::Merged;
         }
-        self.line_by_itself(ask.piece(), &ask.session, ask.line.clone(), out)
+        self.emit_line(ask.piece(), &ask.session, ask.line.clone(), out)
     }
 
     /// Emits an answered question as an entry with the time spent waiting, in place of a line in
     /// the message.
-    fn waited(&mut self, ask: &PermissionRequest, message: Key, out: &mut Batch) -> Fate {
+    fn emit_answered(&mut self, ask: &PermissionRequest, message: Key, out: &mut Batch) -> Fate {
         let mut entry = out.new_entry(line_key(&ask.session, ask.piece()), Role::Harness, ask.at);
         entry.ended = ask.replied;
         entry.lane = self.sessions.lane_of(&ask.session, out);
         entry.push(ask.line.clone());
         out.entry(entry);
-        if !self.messages.knows(&message) {
+        if !self.messages.contains(&message) {
             return Fate::Merged;
         }
         out.retire_piece(message, ask.piece());
@@ -555,22 +563,16 @@ impl OpencodeDecoder {
         {
             return Fate::Merged;
         }
-        self.line_by_itself(piece, session, line, out)
+        self.emit_line(piece, session, line, out)
     }
 
-    fn line_by_itself(
-        &mut self,
-        piece: Piece,
-        session: &Text,
-        line: Break,
-        out: &mut Batch,
-    ) -> Fate {
+    fn emit_line(&mut self, piece: Piece, session: &Text, line: Break, out: &mut Batch) -> Fate {
         let key = line_key(session, piece);
-        self.by_itself(key, session, BlockKind::Break(line), false, out)
+        self.emit_single(key, session, BlockKind::Break(line), false, out)
     }
 
     /// Emits an entry of the harness with one block.
-    fn by_itself(
+    fn emit_single(
         &mut self,
         key: Key,
         session: &Text,

@@ -37,12 +37,12 @@ pub(super) struct TextGrowth {
 
 impl Deltas {
     /// Adds a whole part. A part that is still being written may grow further.
-    pub(super) fn whole(&mut self, piece: Piece, part: &Json<'_>) {
+    pub(super) fn set(&mut self, piece: Piece, part: &Json<'_>) {
         let is_reasoning = part.get("type").is("reasoning");
         let is_prose = is_reasoning || part.get("type").is("text");
         let is_ended = !part.at(&["time", "end"]).is_null() || part.get("time").is_null();
         if !is_prose || (is_ended && !part.get("text").str_or_empty().is_empty()) {
-            self.forget(piece);
+            self.remove(piece);
             return;
         }
         let growing = GrowingText {
@@ -57,7 +57,7 @@ impl Deltas {
 
     /// Appends a delta to a part. `id` is the id of the event, if it has one. Returns whether the
     /// part is new.
-    pub(super) fn grow(&mut self, id: Option<Text>, event: &Json<'_>) -> bool {
+    pub(super) fn append(&mut self, id: Option<Text>, event: &Json<'_>) -> bool {
         let is_repeated = id.is_some_and(|id| !self.seen.insert(id));
         if is_repeated {
             return false;
@@ -75,8 +75,7 @@ impl Deltas {
         is_new
     }
 
-    /// Removes a part.
-    pub(super) fn forget(&mut self, piece: Piece) {
+    pub(super) fn remove(&mut self, piece: Piece) {
         self.growing.remove(&piece);
         if self.growing.is_empty() {
             self.seen.clear();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::part::DecodedPart;
 use super::pieces::PieceSet;
-use super::sessions::Sessions;
+use super::sessions::OpenCodeSessions;
 use super::{changes, message};
 use crate::formats::json::Json;
 use crate::model::body::Key;
@@ -31,7 +31,7 @@ pub(super) struct MessageHead {
     /// The usage of the message.
     pub(super) cost: Option<CompactUsage>,
     /// Usage of zero that is withheld until a part shows that there was a request.
-    pub(super) doubted: Option<Box<Usage>>,
+    pub(super) withheld_usage: Option<Box<Usage>>,
     /// The text of the error that ended the message.
     pub(super) failure: Option<Text>,
     /// Blocks after the parts: how the message ended, and which files it changed.
@@ -47,7 +47,7 @@ impl MessageHead {
 
     /// Marks a message without a request as done: the user ran a command, which the program
     /// recorded as a call, and the model is not going to continue.
-    pub(super) fn asks_nothing(&mut self) {
+    pub(super) fn finish_without_request(&mut self) {
         let is_command = self.is_answer() && self.is_closed && self.failure.is_none();
         if is_command && self.entry.stop == Stop::Unrecorded {
             self.entry.stop = Stop::Done;
@@ -104,7 +104,7 @@ pub(super) struct PartFacts {
     /// Parts that request a compaction.
     pub(super) compactions: PieceSet,
     /// All parts read so far.
-    pub(super) seen: PieceSet,
+    pub(super) read_parts: PieceSet,
     /// Whether a part proves that there was a request to the model.
     pub(super) is_request: bool,
     /// Blocks added by the program, until the author's own content is read.
@@ -136,7 +136,7 @@ pub(super) struct Owner {
 
 impl Owner {
     /// A provisional head, until the message itself is read.
-    pub(super) fn head(&self, sessions: &mut Sessions, out: &mut Batch) -> MessageHead {
+    pub(super) fn head(&self, sessions: &mut OpenCodeSessions, out: &mut Batch) -> MessageHead {
         let mut entry = out.new_entry(self.message.clone(), Role::Assistant, self.at);
         entry.lane = sessions.lane_of(&self.session, out);
         entry.marks.undone = sessions.is_undone(&self.session, &self.message);
@@ -147,7 +147,7 @@ impl Owner {
             is_closed: false,
             has_message: false,
             cost: None,
-            doubted: None,
+            withheld_usage: None,
             failure: None,
             tail: Vec::new(),
             summarizes: None,
@@ -164,9 +164,9 @@ pub(super) const UNKNOWN: Piece = Piece(5);
 impl PartFacts {
     /// Records the facts of a part, in place of what the same part recorded before.
     pub(super) fn add_part(&mut self, part: &DecodedPart, has_message: bool) {
-        self.seen.keep(part.piece, true);
-        self.own.keep(part.piece, part.is_own);
-        self.compactions.keep(part.piece, part.is_compaction);
+        self.read_parts.set(part.piece, true);
+        self.own.set(part.piece, part.is_own);
+        self.compactions.set(part.piece, part.is_compaction);
         self.is_request |= part.is_of_request;
         if has_message {
             self.steps = Vec::new();
@@ -178,7 +178,12 @@ impl PartFacts {
 
     /// Moves content added by the program into an entry of its own, once the author's own content
     /// has been read. Returns whether the part itself is in that entry.
-    pub(super) fn set_apart(&mut self, part: &DecodedPart, entry: &Entry, out: &mut Batch) -> bool {
+    pub(super) fn move_additions(
+        &mut self,
+        part: &DecodedPart,
+        entry: &Entry,
+        out: &mut Batch,
+    ) -> bool {
         if self.own.is_empty() {
             if part.is_added {
                 self.waiting.retain(|block| block.piece != part.piece);
@@ -217,12 +222,11 @@ impl PartFacts {
         }
     }
 
-    /// Removes the facts of a part.
-    pub(super) fn forget(&mut self, piece: Piece) {
-        self.seen.keep(piece, false);
+    pub(super) fn remove_part(&mut self, piece: Piece) {
+        self.read_parts.set(piece, false);
         self.waiting.retain(|block| block.piece != piece);
-        self.own.keep(piece, false);
-        self.compactions.keep(piece, false);
+        self.own.set(piece, false);
+        self.compactions.set(piece, false);
         self.end_call(piece);
         self.steps.retain(|(step, _)| *step != piece);
     }

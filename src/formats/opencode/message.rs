@@ -72,7 +72,7 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
 
 /// Whether an answer that ended with this error is omitted from later requests. An answer that the
 /// user stopped is not.
-pub(super) fn is_left_out(error: &Json<'_>) -> bool {
+pub(super) fn is_omitted(error: &Json<'_>) -> bool {
     !error.is_null() && !matches!(failure(error), None | Some(Break::Interrupted(_)))
 }
 

@@ -9,7 +9,7 @@ use super::head::{
 };
 use super::message;
 use super::part::DecodedPart;
-use super::sessions::{Sessions, TITLE_CHARS};
+use super::sessions::{OpenCodeSessions, TITLE_CHARS};
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
@@ -44,18 +44,17 @@ pub(super) struct MessageStore {
 }
 
 impl MessageStore {
-    /// Adds a message with all of its parts.
-    pub(super) fn whole(
+    pub(super) fn add_whole(
         &mut self,
         info: &Json<'_>,
         parts: Vec<DecodedPart>,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) {
         let key = key_of(info, out);
         let parts: Vec<DecodedPart> = parts
             .into_iter()
-            .map(|part| self.seen(&key, part, sessions, out))
+            .map(|part| self.record_part(&key, part, sessions, out))
             .collect();
         let lead = self.head(&key, info, sessions, out);
         let is_request = self.facts.get(&key).is_some_and(|facts| facts.is_request);
@@ -63,7 +62,7 @@ impl MessageStore {
             return;
         };
         if !is_request {
-            head.asks_nothing();
+            head.finish_without_request();
         }
         let mut entry = head.entry.clone();
         let mut addition = head::addition(&entry);
@@ -87,7 +86,7 @@ impl MessageStore {
             blocks.extend(part.blocks);
         }
         entry.blocks.extend(head.tail.iter().cloned());
-        let is_own = head.doubted.is_none() && !head.entry.marks.copy;
+        let is_own = head.withheld_usage.is_none() && !head.entry.marks.copy;
         entry.usage = message::usage(info).filter(|_| is_own).map(Box::new);
         out.entry(entry);
         if !addition.blocks.is_empty() {
@@ -102,13 +101,16 @@ impl MessageStore {
         &mut self,
         info: &Json<'_>,
         is_file: bool,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) -> (Key, bool) {
         let key = key_of(info, out);
         self.removed.remove(&key);
         let is_new = !self.heads.contains_key(&key);
-        let known = self.heads.get(&key).filter(|head| head.doubted.is_none());
+        let known = self
+            .heads
+            .get(&key)
+            .filter(|head| head.withheld_usage.is_none());
         let had_cost = known.and_then(|head| head.cost);
         let lead = self.head(&key, info, sessions, out);
         if let Some(head) = self.heads.get(&key) {
@@ -120,7 +122,7 @@ impl MessageStore {
             out.entry(entry);
             // Usage is emitted as an edit of its own, since usage within an entry never replaces
             // what parts recorded.
-            let is_news = head.doubted.is_none() && head.cost != had_cost;
+            let is_news = head.withheld_usage.is_none() && head.cost != had_cost;
             if let Some(usage) = message::usage(info).filter(|_| is_news) {
                 let model = head.entry.model.clone();
                 out.usage(key.clone(), usage, model);
@@ -139,14 +141,14 @@ impl MessageStore {
         &mut self,
         owner: &Owner,
         part: DecodedPart,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) -> bool {
         let is_first = self
             .facts
             .get(&owner.message)
-            .is_none_or(|facts| !facts.seen.contains(part.piece));
-        let mut part = self.seen(&owner.message, part, sessions, out);
+            .is_none_or(|facts| !facts.read_parts.contains(part.piece));
+        let mut part = self.record_part(&owner.message, part, sessions, out);
         let is_new = !self.heads.contains_key(&owner.message);
         let facts = self.facts.get(&owner.message);
         let head = self
@@ -161,7 +163,7 @@ impl MessageStore {
         let has_usage = part.usage.is_some() && !head.has_message;
         let mut entry = head.entry.clone();
         entry.ended = entry.ended.max(part.until.filter(|_| !head.is_user));
-        if let Some(usage) = head.doubted.take_if(|_| part.is_of_request) {
+        if let Some(usage) = head.withheld_usage.take_if(|_| part.is_of_request) {
             out.usage(owner.message.clone(), usage, head.entry.model.clone());
         }
         if has_usage {
@@ -172,7 +174,7 @@ impl MessageStore {
         let mut facts = self.facts.get_mut(&owner.message);
         let is_apart = facts
             .as_mut()
-            .is_some_and(|facts| facts.set_apart(&part, &entry, out));
+            .is_some_and(|facts| facts.move_additions(&part, &entry, out));
         if is_apart {
             return is_new;
         }
@@ -236,7 +238,7 @@ impl MessageStore {
         let Some(facts) = self.facts.get_mut(&of) else {
             return;
         };
-        facts.forget(piece);
+        facts.remove_part(piece);
         let Some(head) = self.heads.get_mut(&of) else {
             return;
         };
@@ -248,7 +250,7 @@ impl MessageStore {
     }
 
     /// Whether the message has been read.
-    pub(super) fn knows(&self, key: &Key) -> bool {
+    pub(super) fn contains(&self, key: &Key) -> bool {
         self.heads.contains_key(key)
     }
 
@@ -258,7 +260,12 @@ impl MessageStore {
     }
 
     /// Updates the undone marks of a session's messages after an undo or redo.
-    pub(super) fn mark_undone(&mut self, session: &Text, sessions: &Sessions, out: &mut Batch) {
+    pub(super) fn mark_undone(
+        &mut self,
+        session: &Text,
+        sessions: &OpenCodeSessions,
+        out: &mut Batch,
+    ) {
         let mut changed: Vec<Entry> = Vec::new();
         for head in self
             .heads
@@ -318,7 +325,7 @@ impl MessageStore {
     }
 
     /// Whether the last answer of a session records a failure.
-    pub(super) fn tells_failure(&self, session: &Text) -> bool {
+    pub(super) fn has_failed(&self, session: &Text) -> bool {
         let answers = self
             .heads
             .values()
@@ -330,7 +337,7 @@ impl MessageStore {
 
     /// Links sub-agents to the calls that started them if neither names the other: the last such
     /// call before the session was created.
-    pub(super) fn link(&mut self, sessions: &mut Sessions, out: &mut Batch) {
+    pub(super) fn link(&mut self, sessions: &mut OpenCodeSessions, out: &mut Batch) {
         for (id, parent, created) in sessions.unlinked() {
             let is_its = |message: &Key| {
                 self.heads
@@ -370,7 +377,7 @@ impl MessageStore {
     }
 
     /// The total usage of a session's answers; `None` while one is still being written.
-    pub(super) fn spent(&self, session: &Text) -> Option<Usage> {
+    pub(super) fn total_usage(&self, session: &Text) -> Option<Usage> {
         let heads = || self.heads.values().filter(|head| head.session == *session);
         let is_open = heads().any(|head| head.entry.marks.open);
         let costs = || {
@@ -384,11 +391,11 @@ impl MessageStore {
 
     /// Records the facts of a part about its message. A call whose id an earlier part already has
     /// gets a key of its own.
-    fn seen(
+    fn record_part(
         &mut self,
         key: &Key,
         mut part: DecodedPart,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) -> DecodedPart {
         if let Some(call) = part.call() {
@@ -424,7 +431,7 @@ impl MessageStore {
             }
         }
         if let Some(first) = part.kept.clone() {
-            out.meta(MetaEdit::Kept {
+            out.meta(MetaEdit::FirstKept {
                 compaction: key.clone(),
                 first,
             });
@@ -450,14 +457,14 @@ impl MessageStore {
         &mut self,
         key: &Key,
         info: &Json<'_>,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) -> Option<Block> {
         let session = self.shared(info.get("sessionID").clean());
         let entry = self.entry(key, info, &session, sessions, out);
         let known_failure = self.heads.get(key).and_then(|known| known.failure.clone());
         if entry.lane.is_none() {
-            sessions.works(info.first(&["agent", "mode"], Json::text), out);
+            sessions.emit_agent(info.first(&["agent", "mode"], Json::text), out);
         }
         let asked = info.get("summary").is_true();
         let summarizes = asked.then(|| info.get("parentID").text().unwrap_or_default());
@@ -490,14 +497,14 @@ impl MessageStore {
             is_closed: is_closed(info),
             has_message: true,
             cost,
-            doubted,
+            withheld_usage: doubted,
             failure,
             tail,
             summarizes,
         };
         resolve_role(&mut head, self.facts.get(key).map(|facts| &**facts));
-        if head.doubted.is_some() {
-            head.asks_nothing();
+        if head.withheld_usage.is_some() {
+            head.finish_without_request();
         }
         self.heads.insert(key.clone(), Box::new(head));
         if let Some(facts) = self.facts.get_mut(key) {
@@ -529,7 +536,7 @@ impl MessageStore {
         key: &Key,
         info: &Json<'_>,
         session: &Name,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) -> Entry {
         let role = match info.get("role").str_or_empty() {
@@ -555,7 +562,7 @@ impl MessageStore {
         entry.marks = Marks {
             open: role == Role::Assistant && !is_closed(info),
             undone: sessions.is_undone(session, key),
-            unsent: message::is_left_out(info.get("error")),
+            unsent: message::is_omitted(info.get("error")),
             copy: info.get("copied").is_true() || sessions.is_copied(session, at),
             ..Marks::default()
         };

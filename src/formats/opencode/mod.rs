@@ -25,7 +25,7 @@ use std::path::Path;
 
 use super::decoder::{Decoder, Format};
 
-use super::probe::{Confidence, Probe, Verdict, nearly_all};
+use super::probe::{Confidence, Probe, ProbeResult, nearly_all};
 
 use super::definition::heads::head;
 use super::json::Json;
@@ -43,11 +43,11 @@ impl Format for Opencode {
         Box::new(decode::OpencodeDecoder::default())
     }
 
-    fn sniff(&self, probe: &Probe<'_>) -> Verdict {
+    fn sniff(&self, probe: &Probe<'_>) -> ProbeResult {
         sniff(probe)
     }
 
-    fn named<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
+    fn session_name<'p>(&self, path: &'p Path) -> Option<SessionName<'p>> {
         paths::named(path)
     }
 
@@ -56,7 +56,7 @@ impl Format for Opencode {
             FileRole::Home => vec![Pattern(paths::home(path))],
             FileRole::Session => paths::sessions(path),
             FileRole::Part(session) => paths::files(path, session),
-            FileRole::Requested(wanted) => paths::follow_up(path, wanted),
+            FileRole::Requested(wanted) => paths::requested_files(path, wanted),
             _ => self.head().files(path, role),
         }
     }
@@ -66,13 +66,13 @@ impl Format for Opencode {
     }
 }
 
-fn sniff(probe: &Probe<'_>) -> Verdict {
+fn sniff(probe: &Probe<'_>) -> ProbeResult {
     if !probe.children.is_empty() {
         return sniff_folder(probe);
     }
     if let Some(header) = probe.header {
         if is_id(header.at(&["info", "id"]), "ses_") && header.has("messages") {
-            return Verdict::yes(
+            return ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Document,
                 "an exported session (info.id ses_…)",
@@ -83,7 +83,7 @@ fn sniff(probe: &Probe<'_>) -> Verdict {
             .iter()
             .any(|prefix| is_id(header.get("id"), prefix))
         {
-            return Verdict::yes(
+            return ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Folder,
                 "a file of a storage folder",
@@ -94,39 +94,39 @@ fn sniff(probe: &Probe<'_>) -> Verdict {
         return verdict;
     }
     sniff_values(probe.lines, Shape::Lines)
-        .unwrap_or_else(|| Verdict::no("no ses_, msg_ or prt_ ids"))
+        .unwrap_or_else(|| ProbeResult::no("no ses_, msg_ or prt_ ids"))
 }
 
-fn sniff_folder(probe: &Probe<'_>) -> Verdict {
+fn sniff_folder(probe: &Probe<'_>) -> ProbeResult {
     let has = |name: &str| probe.children.iter().any(|child| child == name);
     if has("session") && (has("message") || has("part")) {
-        return Verdict::yes(
+        return ProbeResult::yes(
             Confidence::Certain,
             Shape::Folder,
             "a storage folder with session and message",
         );
     }
     if !has("storage") {
-        return Verdict::no("no folders named session and message");
+        return ProbeResult::no("no folders named session and message");
     }
     let confidence = if has("opencode.db") || probe.path.ends_with("opencode") {
         Confidence::Certain
     } else {
         Confidence::Maybe
     };
-    Verdict::yes(confidence, Shape::Folder, "a folder that contains storage")
+    ProbeResult::yes(confidence, Shape::Folder, "a folder that contains storage")
 }
 
 /// The verdict on array elements or lines: messages with parts, server events, or the parts that
 /// `opencode run --format json` prints.
-fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
+fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<ProbeResult> {
     let objects = || values.iter().filter(|value| value.is_object());
     objects().next()?;
     let is_message = |value: &Json<'_>| value.get("info").is_object() && value.has("parts");
     if nearly_all(objects(), is_message)
         && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_"))
     {
-        return Some(Verdict::yes(
+        return Some(ProbeResult::yes(
             Confidence::Certain,
             shape,
             "messages with info and parts",
@@ -142,7 +142,7 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
         } else {
             Confidence::Maybe
         };
-        return Some(Verdict::yes(
+        return Some(ProbeResult::yes(
             confidence,
             shape,
             "events of the server (type with dots, properties)",
@@ -150,7 +150,7 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
     }
     let is_row = |value: &Json<'_>| value.has("sessionID") || rows::is_exported(value);
     if objects().any(|value| rows::read(value).is_some()) && nearly_all(objects(), is_row) {
-        return Some(Verdict::yes(
+        return Some(ProbeResult::yes(
             Confidence::Likely,
             shape,
             "rows of the table session_message",
@@ -161,7 +161,7 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<Verdict> {
         |value: &Json<'_>| value.get("type").is("error") && is_id(value.get("sessionID"), "ses_");
     (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value)))
         .then(|| {
-            Verdict::yes(
+            ProbeResult::yes(
                 Confidence::Certain,
                 shape,
                 "parts with the ids of their messages (run --format json)",

@@ -40,7 +40,7 @@ pub(super) fn files(path: &Path, session: &str) -> Vec<Pattern> {
 }
 
 /// Further files that the decoder requested: `part/<message>` or `session/<session>`.
-pub(super) fn follow_up(path: &Path, wanted: &str) -> Vec<Pattern> {
+pub(super) fn requested_files(path: &Path, wanted: &str) -> Vec<Pattern> {
     match wanted.split_once('/') {
         Some(("part", id)) if is_plain(id) => beneath(
             path,
@@ -105,7 +105,7 @@ fn is_plain(id: &str) -> bool {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use super::{files, follow_up, sessions};
+    use super::{files, requested_files, sessions};
 
     fn first(patterns: Vec<crate::formats::roots::Pattern>) -> PathBuf {
         patterns
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn ids_cannot_leave_the_folder() {
         assert!(files(Path::new("/d/storage"), "../../etc").is_empty());
-        assert!(follow_up(Path::new("/d/storage"), "part/*").is_empty());
-        let part = first(follow_up(Path::new("/d/storage"), "part/msg_1"));
+        assert!(requested_files(Path::new("/d/storage"), "part/*").is_empty());
+        let part = first(requested_files(Path::new("/d/storage"), "part/msg_1"));
         assert_eq!(part, Path::new("/d/storage/part/msg_1/*.json"));
     }
 }

@@ -42,7 +42,7 @@ impl PieceSet {
     }
 
     /// Inserts or removes a piece.
-    pub(super) fn keep(&mut self, piece: Piece, is_in: bool) {
+    pub(super) fn set(&mut self, piece: Piece, is_in: bool) {
         match self {
             Self::Few(pieces) => {
                 if !is_in {
@@ -70,19 +70,19 @@ mod tests {
         let mut pieces = PieceSet::default();
         let all = || (0..3 * FEW as u64).map(Piece);
         for piece in all().chain(all()) {
-            pieces.keep(piece, true);
+            pieces.set(piece, true);
         }
         assert!(matches!(pieces, PieceSet::Many(_)) && all().all(|piece| pieces.contains(piece)));
         for piece in all().skip(1) {
-            pieces.keep(piece, false);
+            pieces.set(piece, false);
         }
         assert!(pieces.contains(Piece(0)) && !pieces.contains(Piece(1)) && !pieces.is_empty());
-        pieces.keep(Piece(0), false);
+        pieces.set(Piece(0), false);
         assert!(pieces.is_empty());
         let mut few = PieceSet::default();
-        few.keep(Piece(7), true);
-        few.keep(Piece(7), true);
-        few.keep(Piece(7), false);
+        few.set(Piece(7), true);
+        few.set(Piece(7), true);
+        few.set(Piece(7), false);
         assert!(few.is_empty() && !few.contains(Piece(7)));
     }
 }

@@ -18,7 +18,7 @@ use crate::model::usage::{Scope, Usage};
 pub(super) const TITLE_CHARS: usize = 120;
 /// All sessions read so far.
 #[derive(Debug, Default)]
-pub(super) struct Sessions {
+pub(super) struct OpenCodeSessions {
     main: Option<Text>,
     /// Whether a message has confirmed the main session.
     is_main_sure: bool,
@@ -47,7 +47,7 @@ struct SessionFacts {
     /// and undone messages. This holds since version 2.
     has_total: bool,
     /// The part of the total beyond the usage of the messages.
-    rest: Option<Usage>,
+    excess: Option<Usage>,
 }
 
 /// The outcome of a turn that continues when the stopped server restarts.
@@ -58,12 +58,12 @@ pub(super) const SUSPENDED: &str = "suspended";
 pub(super) struct IdleState {
     pub(super) at: Timestamp,
     /// The outcome of its last turn.
-    pub(super) how: Text,
+    pub(super) outcome: Text,
     /// The record of this.
     pub(super) origin: Origin,
 }
 
-impl Sessions {
+impl OpenCodeSessions {
     /// Adds the facts of a session and returns its id.
     pub(super) fn add(&mut self, info: &Json<'_>, out: &mut Batch) -> Text {
         let id = info.get("id").clean();
@@ -88,7 +88,7 @@ impl Sessions {
             let at = info.at(&["time", name]).moment()?;
             Some(IdleState {
                 at,
-                how,
+                outcome: how,
                 origin: out.origin(),
             })
         };
@@ -137,7 +137,7 @@ impl Sessions {
 
     /// Sets the session's own total; `None` leaves it unchanged. The total of a fork is ignored,
     /// since it may include its copies.
-    pub(super) fn claim(&mut self, id: &Text, usage: Option<Usage>) {
+    pub(super) fn set_total(&mut self, id: &Text, usage: Option<Usage>) {
         let session = self
             .known
             .get_mut(id)
@@ -153,7 +153,7 @@ impl Sessions {
     }
 
     /// The idle sessions, with when and how each became idle.
-    pub(super) fn rests(&self) -> Vec<(Text, IdleState)> {
+    pub(super) fn idle_sessions(&self) -> Vec<(Text, IdleState)> {
         let known = self.known.iter();
         let mut rests: Vec<_> = known
             .filter_map(|(id, session)| Some((id.clone(), session.idle.clone()?)))
@@ -182,7 +182,7 @@ impl Sessions {
 
     /// The totals that sessions claim for themselves. Totals of version 2 are compared again with
     /// each message, others once.
-    pub(super) fn claims(&mut self) -> Vec<(Text, Usage)> {
+    pub(super) fn totals(&mut self) -> Vec<(Text, Usage)> {
         let claims = self.known.iter_mut().filter_map(|(id, session)| {
             let claim = if session.has_total {
                 session.claim.clone()
@@ -265,7 +265,7 @@ impl Sessions {
     }
 
     /// Emits the agent's name when it changes.
-    pub(super) fn works(&mut self, agent: Option<Text>, out: &mut Batch) {
+    pub(super) fn emit_agent(&mut self, agent: Option<Text>, out: &mut Batch) {
         if let Some(agent) = agent
             && self.agent.as_ref() != Some(&agent)
         {
@@ -293,7 +293,7 @@ fn is_default_title(title: &str) -> bool {
         .any(|beginning| title.starts_with(beginning))
 }
 
-impl Sessions {
+impl OpenCodeSessions {
     /// Compares the session's own total with the usage of its messages. Of a total of version 2 the
     /// excess counts as spent outside of messages. Sums of version 1 only repeat the messages; a
     /// difference is reported as a notice.
@@ -301,9 +301,9 @@ impl Sessions {
         let Some(session) = self.known.get_mut(id).filter(|session| session.has_total) else {
             return compare(id, claim, spent, out);
         };
-        let rest = Some(beyond(claim, spent)).filter(|rest| rest.cost.is_some() || !rest.is_zero());
-        if session.rest != rest {
-            session.rest.clone_from(&rest);
+        let rest = Some(excess(claim, spent)).filter(|rest| rest.cost.is_some() || !rest.is_zero());
+        if session.excess != rest {
+            session.excess.clone_from(&rest);
             // Usage of zero replaces an earlier excess.
             let usage = rest.unwrap_or_else(|| Usage {
                 scope: Scope::Run,
@@ -316,7 +316,7 @@ impl Sessions {
 }
 
 /// The part of a total beyond the sum of requests.
-fn beyond(total: &Usage, sum: &Usage) -> Usage {
+fn excess(total: &Usage, sum: &Usage) -> Usage {
     let tokens = |total: Option<u64>, sum: Option<u64>| {
         total.map(|total| total.saturating_sub(sum.unwrap_or_default()))
     };

@@ -5,7 +5,7 @@ mod streams;
 use std::path::Path;
 
 use super::Opencode;
-use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::decoder::{Decoder, Format, RecordPlace, feed};
 use crate::formats::json::{Json, parse};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Entry, Role, Sent};
@@ -24,7 +24,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn read(&mut self, decoder: &mut dyn Decoder, json: &str, place: Place<'_>) {
+    fn read(&mut self, decoder: &mut dyn Decoder, json: &str, place: RecordPlace<'_>) {
         self.at += 1;
         let origin = Origin {
             at: self.at,
@@ -44,7 +44,7 @@ impl Reader {
     fn transcript(self) -> Transcript {
         let mut transcript = Transcript::new();
         transcript.apply(self.out);
-        transcript.settle();
+        transcript.update_derived();
         transcript
     }
 }
@@ -53,9 +53,9 @@ fn export() -> Transcript {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
-    reader.read(&mut *decoder, &header.to_source(), Place::Header);
+    reader.read(&mut *decoder, &header.to_source(), RecordPlace::Header);
     for message in json.get("messages").items() {
-        reader.read(&mut *decoder, &message.to_source(), Place::Element);
+        reader.read(&mut *decoder, &message.to_source(), RecordPlace::Element);
     }
     decoder.finish(&mut reader.out);
     reader.transcript()
@@ -65,7 +65,7 @@ fn export() -> Transcript {
 fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let json = parse(EXPORT).unwrap();
-    let place = Place::File(Path::new("x.json"));
+    let place = RecordPlace::File(Path::new("x.json"));
     let mut records = vec![json.get("info").to_source()];
     for message in json.get("messages").items() {
         let parts = message.get("parts").items().iter().map(Json::to_source);
@@ -78,14 +78,19 @@ fn folder(is_hostile: bool) -> (Transcript, Vec<String>) {
         reader.read(&mut *decoder, record, place);
     }
     decoder.finish(&mut reader.out);
-    let wanted = reader.out.wanted.iter().map(ToString::to_string).collect();
+    let wanted = reader
+        .out
+        .requested_files
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     (reader.transcript(), wanted)
 }
 
 fn events() -> Transcript {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for line in EVENTS.lines() {
-        reader.read(&mut *decoder, line, Place::Line);
+        reader.read(&mut *decoder, line, RecordPlace::Line);
     }
     decoder.finish(&mut reader.out);
     reader.transcript()
@@ -155,7 +160,11 @@ fn requests_of(recorded: &[&str]) -> (u64, Option<i64>) {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for recorded in recorded {
         let recorded = recorded.replacen('{', r#"{"sessionID":"ses_1","messageID":"msg_1","#, 1);
-        reader.read(&mut *decoder, &recorded, Place::File(Path::new("x.json")));
+        reader.read(
+            &mut *decoder,
+            &recorded,
+            RecordPlace::File(Path::new("x.json")),
+        );
     }
     let transcript = reader.transcript();
     let ended = transcript.entries().next().unwrap().ended;
@@ -206,7 +215,7 @@ fn an_open_answer_lasts_as_long_as_its_parts_say() {
             r#"[],"time":{"created":1790000001000}"#,
             r#"[],"time":{"created":1790000001900}"#,
         );
-        reader.read(&mut *decoder, &line, Place::Line);
+        reader.read(&mut *decoder, &line, RecordPlace::Line);
     }
     let asked = entry(&reader.transcript(), "msg_22").ended;
     assert_eq!(
@@ -335,15 +344,19 @@ fn child_sessions_are_lanes_of_their_calls() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let json = parse(EXPORT).unwrap();
     let header = Json::Object(vec![("info".into(), json.get("info").clone())]);
-    reader.read(&mut *decoder, &header.to_source(), Place::Header);
+    reader.read(&mut *decoder, &header.to_source(), RecordPlace::Header);
     reader.read(
         &mut *decoder,
         &json.get("messages").items()[1].to_source(),
-        Place::Element,
+        RecordPlace::Element,
     );
     let child =
         r#"{"id":"msg_11","sessionID":"ses_0fixtchild1","role":"user","time":{"created":1}}"#;
-    reader.read(&mut *decoder, child, Place::File(Path::new("msg_11.json")));
+    reader.read(
+        &mut *decoder,
+        child,
+        RecordPlace::File(Path::new("msg_11.json")),
+    );
     let transcript = reader.transcript();
     let lane = &transcript.lanes()[0];
     assert_eq!(
@@ -358,7 +371,7 @@ fn child_sessions_are_lanes_of_their_calls() {
 fn a_part_without_its_message_is_shown_at_once() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let line = r#"{"type":"text","timestamp":1,"sessionID":"ses_1","part":{"id":"prt_1","messageID":"msg_1","sessionID":"ses_1","type":"text","text":"hi"}}"#;
-    reader.read(&mut *decoder, line, Place::Line);
+    reader.read(&mut *decoder, line, RecordPlace::Line);
     assert_eq!(reader.transcript().entries().count(), 1);
 }
 
@@ -382,11 +395,11 @@ fn undo_hides_and_redo_shows_again() {
         let line = format!(
             r#"{{"type":"message.updated","properties":{{"info":{{"id":"{id}","role":"user","sessionID":"ses_1"}}}}}}"#
         );
-        reader.read(&mut *decoder, &line, Place::Line);
+        reader.read(&mut *decoder, &line, RecordPlace::Line);
     }
     let mut transcript = Transcript::new();
     for (event, expected) in [(undone, [false, true]), (redone, [false, false])] {
-        reader.read(&mut *decoder, event, Place::Line);
+        reader.read(&mut *decoder, event, RecordPlace::Line);
         transcript.apply(std::mem::take(&mut reader.out));
         let marks = ["msg_1", "msg_2"].map(|key| entry(&transcript, key).marks.undone);
         assert_eq!(marks, expected);
@@ -401,7 +414,7 @@ fn questions_wait_until_they_are_answered() {
     let mut transcript = Transcript::new();
     let mut lines = Vec::new();
     for event in [ask, reply] {
-        reader.read(&mut *decoder, event, Place::Line);
+        reader.read(&mut *decoder, event, RecordPlace::Line);
         transcript.apply(std::mem::take(&mut reader.out));
         let entries: Vec<_> = transcript.entries().collect();
         assert_eq!(entries.len(), 1);
@@ -419,7 +432,7 @@ fn text_that_grows_is_shown_before_it_is_whole() {
         let line = format!(
             r#"{{"id":"{id}","type":"message.part.delta","properties":{{"sessionID":"ses_1","messageID":"msg_1","partID":"prt_1","field":"text","delta":"{delta}"}}}}"#
         );
-        reader.read(&mut *decoder, &line, Place::Line);
+        reader.read(&mut *decoder, &line, RecordPlace::Line);
     };
     grow("evt_1", "gre");
     grow("evt_2", "ase");
@@ -440,8 +453,8 @@ fn parts_say_what_the_model_was_sent_of_them() {
         let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
         let user =
             r#"{"id":"msg_1","sessionID":"ses_1","role":"user","time":{"created":1790000000000}}"#;
-        reader.read(&mut *decoder, user, Place::File(Path::new("m.json")));
-        reader.read(&mut *decoder, &part, Place::File(Path::new("p.json")));
+        reader.read(&mut *decoder, user, RecordPlace::File(Path::new("m.json")));
+        reader.read(&mut *decoder, &part, RecordPlace::File(Path::new("p.json")));
         decoder.finish(&mut reader.out);
         let transcript = reader.transcript();
         let blocks = transcript.entries().flat_map(|entry| &entry.blocks);
@@ -481,7 +494,11 @@ fn an_answer_that_failed_is_not_sent_again() {
         let answer = format!(
             r#"{{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{{"created":1790000000000}},"error":{error}}}"#
         );
-        reader.read(&mut *decoder, &answer, Place::File(Path::new("m.json")));
+        reader.read(
+            &mut *decoder,
+            &answer,
+            RecordPlace::File(Path::new("m.json")),
+        );
         decoder.finish(&mut reader.out);
         reader.transcript().entries().next().unwrap().marks.unsent
     };
@@ -499,7 +516,7 @@ fn an_answer_that_failed_is_not_sent_again() {
 fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     let session = r#"{"id":"ses_fork","title":"Oil it (fork #1)","directory":"/mill","version":"1.17.0","cost":0.7,"time":{"created":5000,"updated":9000}}"#;
-    reader.read(&mut *decoder, session, Place::Row("session"));
+    reader.read(&mut *decoder, session, RecordPlace::Row("session"));
     let asked = |id: &str, at: u64| {
         format!(r#"{{"id":"{id}","sessionID":"ses_fork","role":"user","time":{{"created":{at}}}}}"#)
     };
@@ -516,12 +533,12 @@ fn what_a_fork_of_version_1_copied_was_paid_for_elsewhere() {
         answered("msg_14", "msg_13", 6100, 0.2),
     ];
     for row in &rows {
-        reader.read(&mut *decoder, row, Place::Row("message"));
+        reader.read(&mut *decoder, row, RecordPlace::Row("message"));
         let text = format!(
             r#"{{"id":"prt_{0}","messageID":"{0}","sessionID":"ses_fork","type":"text","text":"said by {0}"}}"#,
             parse(row).unwrap().get("id").str_or_empty()
         );
-        reader.read(&mut *decoder, &text, Place::Row("part"));
+        reader.read(&mut *decoder, &text, RecordPlace::Row("part"));
     }
     decoder.finish(&mut reader.out);
     let transcript = reader.transcript();
@@ -540,7 +557,7 @@ fn how_long_a_permission_waited_is_known_where_events_have_times() {
         r#"{"id":"evt_2","created":9000,"type":"permission.v2.replied","data":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}"#,
         r#"{"id":"evt_3","created":9500,"type":"question.v2.asked","data":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"Which?"}]}}"#,
     ] {
-        reader.read(&mut *decoder, line, Place::Line);
+        reader.read(&mut *decoder, line, RecordPlace::Line);
     }
     let transcript = reader.transcript();
     let lines: Vec<_> = transcript
@@ -577,9 +594,9 @@ fn a_session_whose_server_was_stopped_does_not_work() {
         r#"{"id":"msg_2","type":"assistant","sessionID":"ses_1","content":[{"type":"text","text":"Half"}],"time":{"created":3000}}"#,
     ];
     let mut ends = |suspended: &str| {
-        reader.read(&mut *decoder, &info(suspended), Place::Header);
+        reader.read(&mut *decoder, &info(suspended), RecordPlace::Header);
         for row in rows {
-            reader.read(&mut *decoder, row, Place::Row("session_message"));
+            reader.read(&mut *decoder, row, RecordPlace::Row("session_message"));
         }
         decoder.finish(&mut reader.out);
         let mut transcript = Transcript::new();

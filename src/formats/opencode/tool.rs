@@ -16,7 +16,7 @@ use crate::model::entry::BlockKind;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, End, Ends, Work};
+use crate::model::tool::work::{EndRecording, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict, ended};
 
 /// The blocks of a call, including its output so far while it runs. `name` is a name for its
@@ -32,7 +32,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         headline = Text::stub(state.get("title").str_or_empty(), 200);
     }
     let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = tools::breaks_off(input);
+    body.flags.broken_off = tools::is_truncated(input);
     let tool_state = match state.get("status").str_or_empty() {
         "completed" | "error" => ended(result(json, state, name, out)),
         "running" => ToolState::Running,
@@ -130,28 +130,28 @@ fn work(metadata: &Json<'_>, out: &Batch) -> Option<Box<Work>> {
     let ends = if metadata.get("shellID").filled().is_some() {
         work.ends
     } else {
-        Ends::Unrecorded
+        EndRecording::Unrecorded
     };
     Some(Box::new(Work { ends, ..work }))
 }
 
 /// The end of background work, from a row written by the program.
-pub(super) fn end(row: &Json<'_>) -> Option<(About, Option<End>)> {
+pub(super) fn end(row: &Json<'_>) -> Option<(WorkReference, Option<WorkEnd>)> {
     let metadata = row.get("metadata");
     let handle = metadata.first(&["shellID", "childID", "jobID"], Json::filled)?;
-    let end = End::by_word(metadata.get("state").str(), metadata.get("exit").int());
-    Some((About::handle(Text::clean(handle)), end))
+    let end = WorkEnd::from_word(metadata.get("state").str(), metadata.get("exit").int());
+    Some((WorkReference::handle(Text::clean(handle)), end))
 }
 
 /// The end of a background task, from a part written by the program.
-pub(super) fn task_end(part: &Json<'_>) -> Option<(About, Option<End>)> {
+pub(super) fn task_end(part: &Json<'_>) -> Option<(WorkReference, Option<WorkEnd>)> {
     let text = part
         .get("text")
         .str()
         .filter(|_| part.get("synthetic").is_true());
     let (session, state) = framing::task_end(text?)?;
-    let about = About::handle(Text::clean(session));
-    Some((about, End::by_word(Some(state), None)))
+    let about = WorkReference::handle(Text::clean(session));
+    Some((about, WorkEnd::from_word(Some(state), None)))
 }
 
 /// The output. If the call failed, the error follows the output.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::blocks::raw;
 use super::messages::MessageStore;
 use super::rows;
-use super::sessions::{IdleState, SUSPENDED, Sessions};
+use super::sessions::{IdleState, OpenCodeSessions, SUSPENDED};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
@@ -22,7 +22,7 @@ pub(super) struct TurnStates {
     /// Sessions that record with a row when they become idle.
     recorded: HashSet<Text>,
     /// Sessions for which an idle entry was emitted, with its time.
-    resting: HashMap<Text, Timestamp>,
+    idle_entries: HashMap<Text, Timestamp>,
     /// Queued prompts in order, by session.
     waiting: BTreeMap<Text, Vec<UndeliveredPrompt>>,
     /// The keys of queued prompts that are shown, by session.
@@ -42,9 +42,10 @@ const PENDING: [&str; 2] = ["session_pending", "session_inbox"];
 
 impl TurnStates {
     /// Sets the queued prompts of a session, which are shown after its messages.
-    pub(super) fn wait(&mut self, session: &Text, info: &Json<'_>, out: &mut Batch) {
+    pub(super) fn set_queued(&mut self, session: &Text, info: &Json<'_>, out: &mut Batch) {
         let pending = PENDING.iter().flat_map(|table| info.get(table).items());
-        let waiting: Vec<UndeliveredPrompt> = pending.filter_map(|one| waiting(one, out)).collect();
+        let waiting: Vec<UndeliveredPrompt> =
+            pending.filter_map(|one| queued_prompt(one, out)).collect();
         if waiting.is_empty() {
             if let Some(all) = self.waiting.get_mut(session) {
                 all.clear();
@@ -55,11 +56,11 @@ impl TurnStates {
     }
 
     /// Emits the origin of a fork before the fork's first row of its own.
-    pub(super) fn begin_own(
+    pub(super) fn emit_fork_origin(
         &mut self,
         session: &Text,
         json: &Json<'_>,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         out: &mut Batch,
     ) {
         if json.get("copied").is_true() {
@@ -80,49 +81,53 @@ impl TurnStates {
     }
 
     /// Registers that a session records with a row when it becomes idle.
-    pub(super) fn rest(&mut self, session: &Text) {
+    pub(super) fn mark_idle_recorded(&mut self, session: &Text) {
         self.recorded.insert(session.clone());
     }
 
     /// Updates the queued prompts that are shown, and the idle entries of sessions that have no row
     /// for it.
-    pub(super) fn resolve(
+    pub(super) fn update_shown(
         &mut self,
-        sessions: &mut Sessions,
+        sessions: &mut OpenCodeSessions,
         messages: &MessageStore,
         out: &mut Batch,
     ) {
         self.show_waiting(sessions, out);
-        for (session, rest) in sessions.rests() {
-            let IdleState { at, how, origin } = rest;
+        for (session, rest) in sessions.idle_sessions() {
+            let IdleState {
+                at,
+                outcome: how,
+                origin,
+            } = rest;
             let is_over = messages.last_time(&session).is_some_and(|last| last <= at);
             let rests = is_over && (how.as_str() == SUSPENDED || !self.recorded.contains(&session));
             let key = Text::clean(&format!("idle:{session}"));
-            match (rests, self.resting.get(&session)) {
+            match (rests, self.idle_entries.get(&session)) {
                 (true, Some(known)) if *known == at => {}
                 (true, _) => {
-                    let is_recorded = messages.tells_failure(&session);
+                    let is_recorded = messages.has_failed(&session);
                     let how = rows::ended(&how);
                     let lane = sessions.lane_of(&session, out);
-                    let entry = resting(key, Some(at), how, is_recorded, out);
+                    let entry = idle_entry(key, Some(at), how, is_recorded, out);
                     out.push(Edit::Retire(entry.key.clone()));
                     out.entry(Entry {
                         lane,
                         origin,
                         ..entry
                     });
-                    self.resting.insert(session, at);
+                    self.idle_entries.insert(session, at);
                 }
                 (false, Some(_)) => {
                     out.push(Edit::Retire(key));
-                    self.resting.remove(&session);
+                    self.idle_entries.remove(&session);
                 }
                 (false, None) => {}
             }
         }
     }
 
-    fn show_waiting(&mut self, sessions: &mut Sessions, out: &mut Batch) {
+    fn show_waiting(&mut self, sessions: &mut OpenCodeSessions, out: &mut Batch) {
         for (session, waiting) in &self.waiting {
             let shown = self.shown.entry(session.clone()).or_default();
             shown.retain(|key| {
@@ -159,7 +164,7 @@ impl TurnStates {
 }
 
 /// A queued prompt, or another item in the queue for the model. Its content is in `data`.
-fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<UndeliveredPrompt> {
+fn queued_prompt(pending: &Json<'_>, out: &mut Batch) -> Option<UndeliveredPrompt> {
     let id = pending.get("id").filled()?;
     let said = pending.at(&["data", "text"]).filled().unwrap_or_default();
     let title = match pending.get("type").filled() {
@@ -176,7 +181,7 @@ fn waiting(pending: &Json<'_>, out: &mut Batch) -> Option<UndeliveredPrompt> {
 
 /// The entry for an idle session. It is a trace unless the turn was interrupted and its last answer
 /// does not record that (`is_recorded`).
-pub(super) fn resting(
+pub(super) fn idle_entry(
     key: Key,
     at: Option<Timestamp>,
     how: Break,

@@ -100,9 +100,9 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
         .as_ref()
         .filter(|value| value.is_object())
         .unwrap_or(arguments);
-    let (kind, headline) = asked(name, arguments);
+    let (kind, headline) = kind_and_headline(name, arguments);
     let mut input = arguments.to_body(&headline, out);
-    input.flags.broken_off = tools::breaks_off(arguments);
+    input.flags.broken_off = tools::is_truncated(arguments);
     ToolCall {
         key: result::call_key(block.get("id")),
         name: Text::clean(name),
@@ -116,7 +116,7 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
 }
 
 /// The kind and headline of a call. OpenClaw's `tool_call` has the actual tool in its input.
-fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
+fn kind_and_headline(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
     if let ("tool_call", Some(inner)) = (name, arguments.get("id").filled()) {
         let kind = tools::kind_of_call(inner, arguments.get("args"));
         let headline = tools::headline(kind, arguments.get("args"));
@@ -130,7 +130,7 @@ fn asked(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
 pub(crate) fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
     let name = json.get("toolName").str_or_empty();
     let arguments = json.get("args");
-    let (kind, headline) = asked(name, arguments);
+    let (kind, headline) = kind_and_headline(name, arguments);
     ToolCall {
         key,
         name: Text::clean(name),

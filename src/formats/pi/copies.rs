@@ -34,7 +34,7 @@ pub(crate) struct Copies {
 impl Copies {
     /// The earlier line with the same message. `None` if there is none; then this line is recorded
     /// as the first.
-    pub(crate) fn look_up(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
+    pub(crate) fn find_original(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
         let print = self.sign(message)?;
         let first = self.first.entry(print).or_insert_with(|| line.clone());
         Some(&*first).filter(|first| *first != line)
@@ -42,7 +42,7 @@ impl Copies {
 
     /// The earlier line with the same content below the same parent. `None` if there is none; then
     /// this line is recorded as the first.
-    pub(crate) fn look_up_other(
+    pub(crate) fn find_original_record(
         &mut self,
         line: &Key,
         parent: &Key,
@@ -94,7 +94,7 @@ impl Copies {
     }
 
     /// Records that a line is a copy.
-    pub(crate) fn note(&mut self, copy: Key, original: Key) {
+    pub(crate) fn record(&mut self, copy: Key, original: Key) {
         self.originals.insert(copy, original);
     }
 

@@ -12,8 +12,7 @@ pub(crate) fn shown(entry: Entry, out: &mut Batch) -> Fate {
     out.show(entry)
 }
 
-/// Emits a separator.
-pub(crate) fn across(line: &MessageLine, at: Break, out: &mut Batch) -> Fate {
+pub(crate) fn separator(line: &MessageLine, at: Break, out: &mut Batch) -> Fate {
     let mut entry = line.entry(Role::Harness, out);
     entry.push(at);
     shown(entry, out)
@@ -21,7 +20,7 @@ pub(crate) fn across(line: &MessageLine, at: Break, out: &mut Batch) -> Fate {
 
 /// Emits a setting that applies from here on.
 pub(crate) fn setting(line: &MessageLine, words: &str, out: &mut Batch) -> Fate {
-    across(line, Break::setting(words), out)
+    separator(line, Break::setting(words), out)
 }
 
 /// Emits a quiet record of the harness as a tree.
@@ -45,7 +44,7 @@ pub(crate) fn model_change(line: &MessageLine, json: &Json<'_>, out: &mut Batch)
     if is_main {
         out.meta(MetaEdit::Model(model.clone()));
     }
-    across(line, Break::ModelChange(model), out)
+    separator(line, Break::ModelChange(model), out)
 }
 
 /// Emits the state that an extension stores in the file. The model does not see it.
@@ -71,7 +70,7 @@ pub(crate) fn custom_state(line: &MessageLine, json: &Json<'_>, out: &mut Batch)
             .filled()
             .or(data.get("kind").filled())
             .unwrap_or_default();
-        return across(line, Break::Ended(Text::clean(why)), out);
+        return separator(line, Break::Ended(Text::clean(why)), out);
     }
     entry.marks.quiet = true;
     entry.marks.trace = kind == "tool_execution_start";

@@ -64,12 +64,12 @@ impl Events {
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         let kind = json.get("type").str_or_empty();
         match kind {
-            "message_start" => Some(self.begin(whole(json.get("message"))?, out)),
-            "message_update" => match whole(json.get("message")) {
+            "message_start" => Some(self.begin(as_message(json.get("message"))?, out)),
+            "message_update" => match as_message(json.get("message")) {
                 Some(message) => Some(self.update(message, out)),
-                None => self.grow(json.get("assistantMessageEvent"), out),
+                None => self.append(json.get("assistantMessageEvent"), out),
             },
-            "message_end" => Some(self.end(whole(json.get("message"))?, out)),
+            "message_end" => Some(self.end(as_message(json.get("message"))?, out)),
             "start" => self.start(json, out),
             "done" => self.close(json.get("message"), json, out),
             "error" => self.close(json.get("error"), json, out),
@@ -78,25 +78,27 @@ impl Events {
             "tool_execution_end" => Some(self.ended(json, out)),
             "agent_start" => {
                 self.messages.begin_run();
-                Some(self.border("start of a run", out))
+                Some(self.end_turn("start of a run", out))
             }
-            "turn_start" => Some(self.border("start of a turn", out)),
+            "turn_start" => Some(self.end_turn("start of a turn", out)),
             "turn_end" => {
                 let results = json.get("toolResults").items();
                 Some(self.reconcile(std::iter::once(json.get("message")).chain(results), out))
             }
             "agent_end" => Some(self.reconcile(json.get("messages").items().iter(), out)),
-            _ => draft::is_part(kind).then(|| self.grow(json, out)).flatten(),
+            _ => draft::is_part(kind)
+                .then(|| self.append(json, out))
+                .flatten(),
         }
     }
 
     /// Emits text that only deltas have so far.
-    pub(crate) fn give_out(&mut self, out: &mut Batch) {
+    pub(crate) fn flush(&mut self, out: &mut Batch) {
         self.emit_draft(true, out);
     }
 
-    fn border(&mut self, what: &'static str, out: &mut Batch) -> Fate {
-        self.give_out(out);
+    fn end_turn(&mut self, what: &'static str, out: &mut Batch) -> Fate {
+        self.flush(out);
         self.executions.end_turn();
         Fate::Passed(what)
     }
@@ -111,25 +113,25 @@ impl Events {
             .as_ref()
             .is_some_and(|open| open.identity == identity)
         {
-            self.leave(out);
+            self.close_open(out);
         }
         self.update(message, out)
     }
 
     fn start(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
-        if let Some(partial) = whole(json.get("partial")) {
+        if let Some(partial) = as_message(json.get("partial")) {
             return Some(self.begin(partial, out));
         }
         if json.members().len() > 2 || json.has("id") {
             return None;
         }
-        self.leave(out);
+        self.close_open(out);
         self.open(out).is_behind = true;
         Some(Fate::Shown)
     }
 
     /// Closes the open message because another one begins.
-    fn leave(&mut self, out: &mut Batch) {
+    fn close_open(&mut self, out: &mut Batch) {
         self.emit_draft(false, out);
         self.open = None;
         self.unnamed = None;
@@ -164,8 +166,8 @@ impl Events {
     }
 
     /// Adds a part to the message; the event may also have the whole message so far.
-    fn grow(&mut self, event: &Json<'_>, out: &mut Batch) -> Option<Fate> {
-        if let Some(partial) = whole(event.get("partial")) {
+    fn append(&mut self, event: &Json<'_>, out: &mut Batch) -> Option<Fate> {
+        if let Some(partial) = as_message(event.get("partial")) {
             return Some(self.update(partial, out));
         }
         let kind = event.get("type").str_or_empty();
@@ -190,7 +192,7 @@ impl Events {
             .as_ref()
             .is_some_and(|open| !open.identity.may_be(&identity))
         {
-            self.leave(out);
+            self.close_open(out);
         }
         let is_new = self.open.is_none();
         let (before, known) = match self.open.take() {
@@ -213,7 +215,7 @@ impl Events {
 
     /// Handles `done` or `error`, which have the whole message, or from a proxy only its outcome.
     fn close(&mut self, message: &Json<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
-        if let Some(message) = whole(message) {
+        if let Some(message) = as_message(message) {
             return Some(self.end(message, out));
         }
         let open = self.open.as_mut().filter(|_| json.has("reason"))?;
@@ -238,7 +240,7 @@ impl Events {
         let mut aside = Batch::default();
         aside.begin_record(out.origin());
         if let Decoded::Entry(mut entry) = self.read(&message, &known, &mut aside) {
-            draft::keep_texts(&mut entry);
+            draft::texts_into_stubs(&mut entry);
             self.emit_entry(entry, &known, true, out);
         }
         if !is_open {
@@ -268,8 +270,10 @@ impl Events {
             } => {
                 // The execution of the tool may have emitted the same result before.
                 result.key = execution::result_key(&call);
-                result.duration_ms = result.duration_ms.or_else(|| self.executions.lasted(&call));
-                self.executions.note_result(&call, &result);
+                result.duration_ms = result
+                    .duration_ms
+                    .or_else(|| self.executions.duration(&call));
+                self.executions.record_result(&call, &result);
                 if !is_open {
                     self.messages.result(call.clone());
                     if let Some(usage) = usage {
@@ -297,13 +301,13 @@ impl Events {
         entry.origin = known.first;
         let rest = self
             .executions
-            .take_over(&mut entry, known.first == out.origin());
+            .claim(&mut entry, known.first == out.origin());
         message::title(&entry, out);
         self.growing.emit(entry, out);
         if let Some(entry) = rest.entry {
             self.growing.emit(entry, out);
         }
-        out.edits.extend(rest.gone.map(Edit::Retire));
+        out.edits.extend(rest.emptied_entry.map(Edit::Retire));
         let results = rest.results.into_iter();
         out.edits.extend(results.map(|(call, result)| Edit::Result {
             call,
@@ -337,15 +341,15 @@ impl Events {
         let made = execution::call(json, call.clone(), state.clone(), out);
         if json.get("type").is("tool_execution_start") {
             self.executions
-                .note_start(&call, json.get("timestamp").moment());
+                .record_start(&call, json.get("timestamp").moment());
         }
         if self.executions.is_in_message(&call) {
-            self.executions.note_state(&call, &state);
+            self.executions.record_state(&call, &state);
             out.state(call, state);
             return Fate::Merged;
         }
         let at = json.get("timestamp").moment();
-        let (entry, is_new) = self.executions.bear(made, at, out);
+        let (entry, is_new) = self.executions.add_unclaimed(made, at, out);
         self.growing.emit(entry, out);
         if is_new { Fate::Shown } else { Fate::Merged }
     }
@@ -355,10 +359,10 @@ impl Events {
         let mut result = execution::result(json, &call, out);
         result.duration_ms = self
             .executions
-            .note_end(&call, result.at, result.duration_ms);
+            .record_end(&call, result.at, result.duration_ms);
         let fate = self.running(json, &Json::Null, out);
         if !self.messages.has_result(&call) {
-            self.executions.note_result(&call, &result);
+            self.executions.record_result(&call, &result);
             out.result(call, result, None);
         }
         fate
@@ -382,11 +386,11 @@ impl Events {
                 .is_some_and(|open| open.identity.may_be(&identity));
             if is_open && message.get("role").is("assistant") {
                 self.end(message, out);
-                list.see(&identity);
+                list.count(&identity);
                 continue;
             }
             match self.messages.next_in(&mut list, &identity) {
-                Some(known) if known.is_whole => self.pass_over(message, &known, out),
+                Some(known) if known.is_whole => self.skip_emitted(message, &known, out),
                 Some(known) => drop(self.emit(message, &known, false, out)),
                 None => {
                     let is_answer = message.get("role").is("assistant");
@@ -400,14 +404,14 @@ impl Events {
                 }
             }
         }
-        self.give_out(out);
+        self.flush(out);
         self.executions.end_turn();
         if has_shown { Fate::Shown } else { Fate::Merged }
     }
 
     /// Decodes a message that was already emitted, since the bodies of the record are numbered in
     /// order.
-    fn pass_over(&mut self, message: &Json<'_>, known: &EmittedMessage, out: &mut Batch) {
+    fn skip_emitted(&mut self, message: &Json<'_>, known: &EmittedMessage, out: &mut Batch) {
         let (notices, unknown) = (out.notices.len(), out.tally.unknown.clone());
         drop(self.read(message, known, out));
         out.notices.truncate(notices);
@@ -416,7 +420,7 @@ impl Events {
 }
 
 /// The message, if the value is one.
-fn whole<'j, 'a>(message: &'j Json<'a>) -> Option<&'j Json<'a>> {
+fn as_message<'j, 'a>(message: &'j Json<'a>) -> Option<&'j Json<'a>> {
     message.has("role").then_some(message)
 }
 

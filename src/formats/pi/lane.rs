@@ -8,7 +8,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::Entry;
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
-use crate::model::tool::work::{About, Update};
+use crate::model::tool::work::{Update, WorkReference};
 
 /// The key for an item of a lane, unique within the session.
 pub(crate) fn inside(lane: Option<&Name>, key: Key) -> Key {
@@ -57,7 +57,7 @@ fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
             state,
         },
         Edit::Update { about, update, .. } => Edit::Update {
-            about: About {
+            about: WorkReference {
                 call: about.call.map(call_key),
                 ..about
             },

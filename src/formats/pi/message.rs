@@ -110,7 +110,7 @@ pub(crate) fn entry(
         "custom" | "hookMessage" => custom(line, message, out),
         "branchSummary" => branch_summary(line, message, out),
         "compactionSummary" => compaction(line, message, out),
-        "system" | "developer" => said(line, Role::System, message, out),
+        "system" | "developer" => text_entry(line, Role::System, message, out),
         other => {
             let mut entry = line.entry(Role::Harness, out);
             entry.push(unknown::block(NamedKind("role", other), message, out));
@@ -142,7 +142,7 @@ pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
     (!text.trim().is_empty()).then(|| Piece::of(text.trim()))
 }
 
-fn said(line: &MessageLine, role: Role, message: &Json<'_>, out: &mut Batch) -> Entry {
+fn text_entry(line: &MessageLine, role: Role, message: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = line.entry(role, out);
     entry.blocks = block::all(message.get("content"), AnswerEnding::Whole, out);
     entry
@@ -363,7 +363,7 @@ pub(crate) fn compaction(line: &MessageLine, record: &Json<'_>, out: &mut Batch)
     };
     entry.push(compaction);
     if let Some(first) = record.get("firstKeptEntryId").filled().map(Text::clean) {
-        out.meta(MetaEdit::Kept {
+        out.meta(MetaEdit::FirstKept {
             compaction: line.key.clone(),
             first,
         });

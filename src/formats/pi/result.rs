@@ -14,7 +14,7 @@ use crate::model::body::{Image, Key, OutputFailure};
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolResult, Verdict};
 
 /// The id of the call that a result names. OpenAI's `call_…|fc_…` may lack its second half.
@@ -49,7 +49,7 @@ pub fn read(key: Key, message: &Json<'_>, at: Option<Timestamp>, out: &mut Batch
             end,
             reason: None,
         };
-        let about = About::handle(session);
+        let about = WorkReference::handle(session);
         out.update(about, update, None);
     }
     // A poll for the end of a command succeeds, however the command ended.
@@ -83,14 +83,14 @@ fn spawned(details: &Json<'_>) -> Option<Work> {
     let is_begun = details.get("status").is("accepted");
     let key = details.get("childSessionKey").text();
     key.filter(|_| is_begun)
-        .map(|key| Work::begun(key, Ends::Announced))
+        .map(|key| Work::begun(key, EndRecording::Announced))
 }
 
 /// The tool that polls background commands.
 const POLLS: &str = "process";
 
 /// How a background command ended; `None` while it runs.
-fn end(details: &Json<'_>, verdict: Verdict) -> Option<End> {
+fn end(details: &Json<'_>, verdict: Verdict) -> Option<WorkEnd> {
     match details.get("status").str_or_empty() {
         "completed" | "failed" | "error" | "timeout" | "killed" => {
             let verdict = if details.get("status").is("killed") {
@@ -98,7 +98,7 @@ fn end(details: &Json<'_>, verdict: Verdict) -> Option<End> {
             } else {
                 verdict
             };
-            Some(End {
+            Some(WorkEnd {
                 verdict,
                 exit: exit_code(details),
                 at: None,

@@ -28,15 +28,16 @@ impl Retries {
     /// attempt is returned with the number of attempts.
     pub(crate) fn fold(&mut self, entry: &mut Entry) -> Option<Edit> {
         // An entry of an unknown kind is neither a success nor a failure.
-        if entry.is_beside() {
+        if entry.is_aside() {
             return None;
         }
         let Some(error) = failure(entry) else {
             self.run = None;
             return None;
         };
-        let is_again =
-            |run: &&mut RetryRun| alike(&run.error) == alike(&error) && run.first.key != entry.key;
+        let is_again = |run: &&mut RetryRun| {
+            error_words(&run.error) == error_words(&error) && run.first.key != entry.key
+        };
         let Some(run) = self.run.as_mut().filter(is_again) else {
             self.run = Some(RetryRun {
                 first: entry.clone(),
@@ -75,7 +76,7 @@ fn failure(entry: &Entry) -> Option<Text> {
 }
 
 /// The words of an error, without numbers and ids of its request.
-fn alike(error: &str) -> Vec<&str> {
+fn error_words(error: &str) -> Vec<&str> {
     let words = error.split(|c: char| !c.is_alphanumeric());
     words
         .filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()))

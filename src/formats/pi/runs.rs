@@ -83,7 +83,7 @@ struct AgentRun {
 
 impl AgentRun {
     /// Applies an edit that a result of this lane repeats of the run.
-    fn repeat(&mut self, edit: Edit, lane: Option<&Name>, out: &mut Batch) {
+    fn apply_repeated(&mut self, edit: Edit, lane: Option<&Name>, out: &mut Batch) {
         if self.has_lines {
             return;
         }
@@ -103,7 +103,7 @@ impl AgentRun {
 impl AgentRuns {
     /// Finds runs in the result of a call, which the session or another run has just decoded. Its
     /// edits begin at index `from`.
-    pub(super) fn see(
+    pub(super) fn find_runs(
         &mut self,
         json: &Json<'_>,
         lane: Option<&Name>,
@@ -139,14 +139,14 @@ impl AgentRuns {
             let made = out.edits.split_off(from.min(out.edits.len()));
             for mut edit in made {
                 let is_its = match &mut edit {
-                    Edit::Entry(entry) => take_lane(&mut entry.lane, &inner, &name),
-                    Edit::Result { lane, .. } => take_lane(lane, &inner, &name),
+                    Edit::Entry(entry) => replace_lane(&mut entry.lane, &inner, &name),
+                    Edit::Result { lane, .. } => replace_lane(lane, &inner, &name),
                     Edit::Meta(MetaEdit::Lane { name: known, .. }) => *known == inner,
                     Edit::Usage { of, .. } => sums.contains(of),
                     _ => false,
                 };
                 if is_its {
-                    run.repeat(edit, lane, out);
+                    run.apply_repeated(edit, lane, out);
                 } else {
                     out.edits.push(edit);
                 }
@@ -192,7 +192,7 @@ impl AgentRuns {
             .unwrap_or_else(|| Box::new(SessionDecoder::new(prompt::open)));
         let from = out.edits.len();
         let fate = decoder.decode(input, out);
-        self.see(input.json, Some(&name), from, out);
+        self.find_runs(input.json, Some(&name), from, out);
         into_lane(from, &name, out);
         self.0.entry(name).or_default().decoder = Some(decoder);
         fate
@@ -215,7 +215,7 @@ impl AgentRuns {
 }
 
 /// Moves an item from one lane to another. Returns whether it was in the first.
-fn take_lane(lane: &mut Option<Name>, from: &Name, to: &Name) -> bool {
+fn replace_lane(lane: &mut Option<Name>, from: &Name, to: &Name) -> bool {
     let is_its = lane.as_ref() == Some(from);
     if is_its {
         *lane = Some(to.clone());

@@ -23,7 +23,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
-use crate::model::tool::work::{About, Carrier, End, Update};
+use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
 use crate::model::usage::Scope;
 
 /// The maximum length of a title that the user gave, in characters.
@@ -37,10 +37,10 @@ pub(crate) struct SessionDecoder {
     /// Id and time of the last header.
     head: Option<(Text, Option<Timestamp>)>,
     /// Time and size of each line by id. A line that repeats an id with other values is a new line.
-    seen: ByKey<LineMark>,
+    line_marks: ByKey<LineMark>,
     copies: Copies,
     /// A hash of the last answer's texts.
-    said: Option<Piece>,
+    last_answer_hash: Option<Piece>,
     /// The sessions of background commands and sub-agents, newest last.
     commands: Vec<Key>,
     /// Key of the current record, and how many lines without an id it had before the current one.
@@ -88,9 +88,9 @@ impl SessionDecoder {
             read_prompt,
             retries: Retries::default(),
             events: Events::new(read_prompt),
-            seen: ByKey::default(),
+            line_marks: ByKey::default(),
             copies: Copies::default(),
-            said: None,
+            last_answer_hash: None,
             commands: Vec::new(),
             head: None,
             nameless: (Key::default(), 0),
@@ -99,7 +99,7 @@ impl SessionDecoder {
 
     /// Emits a message that is a whole line.
     pub(crate) fn bare_message(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
-        self.events.give_out(out);
+        self.events.flush(out);
         let line = self.line(json, out);
         self.message(&line, json, out)
     }
@@ -110,7 +110,7 @@ impl SessionDecoder {
         let mark = LineMark::of(json.get("timestamp").moment(), json);
         json.get("id")
             .text()
-            .is_some_and(|id| self.seen.get(&id) == Some(&mark))
+            .is_some_and(|id| self.line_marks.get(&id) == Some(&mark))
     }
 
     fn line(&mut self, json: &Json<'_>, out: &Batch) -> MessageLine {
@@ -118,9 +118,9 @@ impl SessionDecoder {
         let id = |name: &str| json.get(name).text().filter(|id| identifies(id));
         let own = id("id").filter(|id| {
             let mark = LineMark::of(at, json);
-            let known = self.seen.get(id).copied();
+            let known = self.line_marks.get(id).copied();
             if known.is_none() {
-                self.seen.insert(id, mark);
+                self.line_marks.insert(id, mark);
             }
             known.is_none_or(|known| known == mark)
         });
@@ -162,7 +162,7 @@ impl Decoder for SessionDecoder {
             Json::Array(lines) => self.transaction(lines, input, out),
             Json::Object(_) => self.record(input.json, out),
             _ => {
-                self.events.give_out(out);
+                self.events.flush(out);
                 let entry = out.new_entry(out.origin_key(), Role::Harness, None);
                 unknown::record(NamedKind("line", "no object"), input.json, entry, out)
             }
@@ -170,7 +170,7 @@ impl Decoder for SessionDecoder {
     }
 
     fn finish(&mut self, out: &mut Batch) {
-        self.events.give_out(out);
+        self.events.flush(out);
     }
 }
 
@@ -178,7 +178,7 @@ impl SessionDecoder {
     /// Decodes an array of lines, which late builds of version 4 write for a transaction.
     fn transaction(&mut self, lines: &[Json<'_>], input: Input<'_>, out: &mut Batch) -> Fate {
         if lines.is_empty() {
-            self.events.give_out(out);
+            self.events.flush(out);
         }
         let fates: Vec<Fate> = lines.iter().map(|line| self.record(line, out)).collect();
         if fates.contains(&Fate::Shown) {
@@ -200,7 +200,7 @@ impl SessionDecoder {
             return fate;
         }
         // Deltas that were held back precede a line that does not continue them.
-        self.events.give_out(out);
+        self.events.flush(out);
         if let Some(kind) = version_4 {
             return self.version_4(kind, json, out);
         }
@@ -224,7 +224,7 @@ impl SessionDecoder {
             return self.header(json, out);
         }
         let id = json.get("id").str_or_empty();
-        let came_before = self.seen.contains(id);
+        let came_before = self.line_marks.contains(id);
         let line = MessageLine {
             lane,
             ..self.line(json, out)
@@ -251,7 +251,7 @@ impl SessionDecoder {
             "message" => self.message(line, json.get("message"), out),
             "compaction" => {
                 let entry = message::compaction(line, json, out);
-                if let Some(Edit::Meta(MetaEdit::Kept { first, .. })) = out.edits.last_mut() {
+                if let Some(Edit::Meta(MetaEdit::FirstKept { first, .. })) = out.edits.last_mut() {
                     *first = self.copies.meant(std::mem::take(first));
                 }
                 entry::shown(entry, out)
@@ -344,7 +344,7 @@ impl SessionDecoder {
             at,
             lane: None,
         };
-        entry::across(&line, Break::Resumed(Text::clean(&words)), out)
+        entry::separator(&line, Break::Resumed(Text::clean(&words)), out)
     }
 
     /// Emits a line of an unknown type. It remains a link of the tree.
@@ -365,14 +365,14 @@ impl SessionDecoder {
             return false;
         }
         let first = match (kind, &line.parent) {
-            ("message", _) => self.copies.look_up(&line.key, json.get("message")),
-            (_, Some(parent)) => self.copies.look_up_other(&line.key, parent, json),
+            ("message", _) => self.copies.find_original(&line.key, json.get("message")),
+            (_, Some(parent)) => self.copies.find_original_record(&line.key, parent, json),
             (_, None) => None,
         };
         let first = first.cloned();
         let is_copy = first.is_some();
         if let Some(first) = first {
-            self.copies.note(line.key.clone(), first);
+            self.copies.record(line.key.clone(), first);
         }
         is_copy
     }
@@ -387,10 +387,12 @@ impl SessionDecoder {
                 if entry.role == Role::Assistant {
                     let said = message::words(message);
                     // The delivered copy of an answer directly follows it.
-                    entry.marks.quiet |= entry.marks.copy && said.is_some() && said == self.said;
-                    self.said = said.filter(|_| !entry.marks.copy).or(self.said);
+                    entry.marks.quiet |=
+                        entry.marks.copy && said.is_some() && said == self.last_answer_hash;
+                    self.last_answer_hash =
+                        said.filter(|_| !entry.marks.copy).or(self.last_answer_hash);
                 }
-                self.note_ends(&line, message, out);
+                self.emit_ends(&line, message, out);
                 message::title(&entry, out);
                 out.edits.extend(self.retries.fold(&mut entry));
                 entry::shown(*entry, out)
@@ -411,7 +413,7 @@ impl SessionDecoder {
 
     /// Emits the ends of background commands and sub-agents in a message, which names commands by
     /// the beginnings of their session names.
-    fn note_ends(&self, line: &MessageLine, message: &Json<'_>, out: &mut Batch) {
+    fn emit_ends(&self, line: &MessageLine, message: &Json<'_>, out: &mut Batch) {
         if self.commands.is_empty() || !message.get("role").is("user") {
             return;
         }
@@ -434,18 +436,19 @@ impl SessionDecoder {
             .collect();
         // An announcement by a sub-agent means that it is done, whatever its text.
         let silent = source.filter(|_| said.is_empty());
-        let announced = silent.and_then(|key| Some((Some(key), End::by_word(None, None)?, None)));
+        let announced =
+            silent.and_then(|key| Some((Some(key), WorkEnd::from_word(None, None)?, None)));
         for (key, end, reason) in said.into_iter().chain(announced) {
             let key = key.or(source).or_else(|| self.only_agent());
             let is_it = |known: &&Key| Some(known.as_str()) == key;
-            self.note_end(line, is_it, (end, reason), out);
+            self.emit_end(line, is_it, (end, reason), out);
         }
         for text in texts {
             for (name, end) in wakes::ends_of_commands(text) {
                 let is_it = |known: &&Key| {
                     known.as_str() == name || name.len() >= SHORTENED && known.starts_with(name)
                 };
-                self.note_end(line, is_it, (end, None), out);
+                self.emit_end(line, is_it, (end, None), out);
             }
         }
     }
@@ -457,17 +460,17 @@ impl SessionDecoder {
         agents.next().is_none().then_some(only)
     }
 
-    fn note_end(
+    fn emit_end(
         &self,
         line: &MessageLine,
         is_it: impl Fn(&&Key) -> bool,
-        (end, reason): (End, Option<Text>),
+        (end, reason): (WorkEnd, Option<Text>),
         out: &mut Batch,
     ) {
         let Some(handle) = self.commands.iter().rev().find(is_it) else {
             return;
         };
-        let about = About::handle(handle.clone());
+        let about = WorkReference::handle(handle.clone());
         let update = Update {
             by: line.key.clone(),
             at: line.at,

@@ -1,7 +1,7 @@
 //! Tests of the decoder of pi sessions.
 
 use super::{Container, Pi, container};
-use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::decoder::{Format, RecordPlace, feed};
 use crate::formats::json;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Sent};
@@ -45,7 +45,7 @@ fn read_by(text: &str, portion: usize) -> Transcript {
                     origin,
                     bytes: line.as_bytes(),
                 },
-                Place::Line,
+                RecordPlace::Line,
                 &mut batch,
             );
             at += line.len() as u64;
@@ -53,7 +53,7 @@ fn read_by(text: &str, portion: usize) -> Transcript {
         decoder.finish(&mut batch);
         transcript.apply(batch);
     }
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -150,7 +150,7 @@ fn version_3_knows_its_branches_though_results_and_labels_are_links() {
 fn usage_counts_compactions_and_tools_and_nothing_twice() {
     let transcript = read(VERSION_3);
     let sum = transcript.totals().sum();
-    assert_eq!(sum.input.known(), Some(40 + 500 + 10 + 5 + 950 + 2));
+    assert_eq!(sum.input.value(), Some(40 + 500 + 10 + 5 + 950 + 2));
     assert_eq!(sum.requests, 6, "the tool's own spending is no request");
     assert_eq!(
         entry(&transcript, "a0000012").usage.as_ref().unwrap().scope,
@@ -214,7 +214,7 @@ fn an_event_stream_gives_each_message_once() {
     assert_eq!(roles, [Role::User, Role::Assistant, Role::Assistant]);
     assert_eq!(calls(&transcript), [("bash", "done")]);
     let sum = transcript.totals().sum();
-    assert_eq!((sum.requests, sum.output.known()), (2, Some(36)));
+    assert_eq!((sum.requests, sum.output.value()), (2, Some(36)));
 }
 
 #[test]
@@ -269,7 +269,10 @@ fn calls_without_messages_are_one_entry_that_the_message_takes_over() {
     );
     let transcript = read(running);
     let call = transcript.entries().flat_map(Entry::calls).next().unwrap();
-    assert_eq!(call.state.live().unwrap().text_or_stub().as_str(), "1\n");
+    assert_eq!(
+        call.state.live_output().unwrap().text_or_stub().as_str(),
+        "1\n"
+    );
     assert_eq!(call.started.unwrap().0, 1_780_315_200_000);
     let ended = concat!(
         r#"{"type":"tool_execution_start","toolCallId":"c2","toolName":"read","args":{"path":"a"}}"#,
@@ -316,7 +319,7 @@ fn an_answer_by_bare_deltas_is_built() {
         matches!(&entry.blocks[0].kind, BlockKind::Text(body) if body.stub.as_str() == "Good day")
     );
     assert_eq!(entry.calls().next().unwrap().headline.as_str(), "ls");
-    assert_eq!(transcript.totals().sum().output.known(), Some(4));
+    assert_eq!(transcript.totals().sum().output.value(), Some(4));
 }
 
 #[test]
@@ -510,7 +513,7 @@ fn an_answer_of_a_sub_agent_begins_at_its_time_and_is_complete_before_what_follo
     let took = answers.iter().flat_map(|entry| {
         let calls = entry.blocks.iter().filter_map(Block::call);
         calls
-            .filter_map(|call| call.took(entry.said(call)))
+            .filter_map(|call| call.duration(entry.call_time(call)))
             .map(|took| (took.ms, took.by))
     });
     let bounds = [(1000, Clocked::Bound), (2000, Clocked::Bound)];

@@ -17,14 +17,14 @@ use crate::formats::{self, DetectMode, registry};
 use crate::ingest::catalog::Unlisted;
 use crate::ingest::target::{OpenError, SessionHead, Target};
 use crate::ingest::{catalog, far, open, probe, sift};
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::discover::{Lying, below, named_by, named_by_each};
+use crate::source::discover::{Lying, files_below, files_matching, files_matching_each};
 use crate::source::fs;
 use crate::source::pattern::{Closed, Listings, from_root};
 use crate::source::regular;
-use crate::source::rows::{DatabaseState, Failure};
+use crate::source::rows::{DatabaseFailure, DatabaseState};
 use crate::source::stamp::Stamp;
 
 /// Maximum depth at which a folder that the user names is searched.
@@ -32,7 +32,7 @@ const DEEPEST: usize = 6;
 
 /// Which sessions to search for, and where.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Search {
+pub struct DiscoveryQuery {
     /// Where the agents' roots are.
     pub environment: Environment,
     /// Files, databases and folders to search instead of all roots.
@@ -45,7 +45,7 @@ pub struct Search {
     pub refused: Vec<OpenError>,
 }
 
-impl Search {
+impl DiscoveryQuery {
     /// A search for the sessions that the user names, of all agents or of one.
     pub fn among(
         environment: Environment,
@@ -78,7 +78,7 @@ impl Search {
     }
 
     /// Whether a session is of the requested format.
-    pub(crate) fn wants(&self, found: &Found) -> bool {
+    pub(crate) fn matches(&self, found: &FoundSession) -> bool {
         self.format
             .as_ref()
             .is_none_or(|format| found.format == format)
@@ -112,7 +112,7 @@ impl Search {
 pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
     let known = registry()
         .flat_map(formats::roots)
-        .filter(|root| is_its_own(root));
+        .filter(|root| is_own_folder(root));
     let mut places: Vec<PathBuf> = known.filter_map(|root| root.place(environment)).collect();
     places.retain(|place| names_one(place, environment));
     places.dedup();
@@ -123,7 +123,7 @@ pub(crate) fn places(environment: &Environment) -> Vec<PathBuf> {
 }
 
 /// The current directory is no folder of an agent's own.
-fn is_its_own(root: &Root) -> bool {
+fn is_own_folder(root: &Root) -> bool {
     !root
         .holds
         .iter()
@@ -178,7 +178,7 @@ impl Candidate {
 
     /// Files beside it, each with its time of modification if known: for a file that the user named
     /// they are known only after it is read.
-    pub(crate) fn written_beside(&self) -> impl Iterator<Item = (PathBuf, Timestamp)> {
+    pub(crate) fn companion_times(&self) -> impl Iterator<Item = (PathBuf, Timestamp)> {
         let format = self.format.filter(|_| self.row.is_none());
         let beside = format
             .map(|format| sift::companions(&self.path, format))
@@ -194,8 +194,8 @@ impl Candidate {
     }
 
     /// Its identity.
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn place(&self) -> SessionPlace {
+        SessionPlace {
             path: self.path.clone(),
             session: self.row.as_ref().map(|row| row.id.clone()),
         }
@@ -217,7 +217,7 @@ pub(crate) struct DatabaseCache {
     tried: HashSet<PathBuf>,
     /// Databases, files and folders that the last scan could not read, each in place of the
     /// sessions that it may hold, by time of modification.
-    pub(crate) unreadable: Vec<Found>,
+    pub(crate) unreadable: Vec<FoundSession>,
     /// Folders that the scan searched for files of agents.
     pub(crate) folders: Vec<PathBuf>,
     /// Cached listings of those folders.
@@ -227,11 +227,11 @@ pub(crate) struct DatabaseCache {
 /// Finds candidates, newest first, one for each session. A named path that does not exist is a
 /// failure.
 pub(crate) fn collect(
-    search: &Search,
+    search: &DiscoveryQuery,
     databases: &mut DatabaseCache,
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     let (mut candidates, failures) = files(search, databases);
-    leave_out_beginnings(&mut candidates, |candidate| candidate);
+    remove_continued(&mut candidates, |candidate| candidate);
     databases.listings = Arc::default();
     (candidates, failures)
 }
@@ -239,7 +239,7 @@ pub(crate) fn collect(
 /// Like [`collect`], with all files of sessions that have several: a later file may retract what
 /// an earlier one records.
 pub(crate) fn files(
-    search: &Search,
+    search: &DiscoveryQuery,
     databases: &mut DatabaseCache,
 ) -> (Vec<Candidate>, Vec<OpenError>) {
     databases.unreadable.clear();
@@ -261,21 +261,21 @@ pub(crate) fn files(
             Err(failure) => failures.push(failure),
         }
     }
-    failures.extend(leave_named(&mut candidates, &search.named));
+    failures.extend(retain_named(&mut candidates, &search.named));
     databases.unreadable.sort_by(|a, b| {
         b.modified
             .cmp(&a.modified)
             .then_with(|| a.path.cmp(&b.path))
     });
-    leave_out_other_names(&mut candidates);
-    leave_out_copies(&mut candidates);
+    dedup_paths(&mut candidates);
+    remove_copies(&mut candidates);
     candidates
         .sort_by_cached_key(|candidate| (Reverse(candidate.modified), candidate.path.clone()));
     (candidates, failures)
 }
 
 /// Retains the named sessions, if any are named. A named session that was not found is a failure.
-fn leave_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenError> {
+fn retain_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenError> {
     if named.is_empty() {
         return Vec::new();
     }
@@ -334,7 +334,7 @@ fn under_roots(
         .flat_map(|format| held(*format))
         .map(|(_, pattern, _)| pattern)
         .collect();
-    let mut named = named_by_each(&patterns, &databases.listings).into_iter();
+    let mut named = files_matching_each(&patterns, &databases.listings).into_iter();
     let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
     let mut all = Vec::new();
     for format in formats {
@@ -353,7 +353,7 @@ fn under_roots(
             let is_missing = |closed: &Closed| match holds {
                 // An unreadable folder elsewhere belongs to no agent in particular.
                 _ if !closed.is_file => names_one && !matches!(holds, RootPattern::Above(_)),
-                RootPattern::Files(_) => format.named(&closed.path).is_some(),
+                RootPattern::Files(_) => format.session_name(&closed.path).is_some(),
                 RootPattern::Databases(_) => true,
                 // Unreadable files beside a session are reported when that is read.
                 RootPattern::Beside(_) | RootPattern::Above(_) => false,
@@ -362,7 +362,7 @@ fn under_roots(
                 .closed
                 .into_iter()
                 .filter(|closed| is_missing(closed) && is_within(&closed.path));
-            closed.for_each(|closed| databases.miss_closed(&closed, format.name()));
+            closed.for_each(|closed| databases.add_closed(&closed, format.name()));
             match holds {
                 RootPattern::Files(_) | RootPattern::Above(_) => {
                     found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));
@@ -374,7 +374,7 @@ fn under_roots(
                     })),
             }
         }
-        add_beside(&mut found, beside, format);
+        add_orphans(&mut found, beside, format);
         all.append(&mut found);
     }
     all
@@ -382,7 +382,7 @@ fn under_roots(
 
 /// A file beside a session that was deleted is a session of its own. If no path tells whose it is,
 /// its content does.
-fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static dyn Format) {
+fn add_orphans(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static dyn Format) {
     if beside.is_empty() {
         return;
     }
@@ -407,7 +407,7 @@ fn add_beside(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static d
 /// Candidates for a path that the user names.
 fn at_path(
     path: &Path,
-    search: &Search,
+    search: &DiscoveryQuery,
     databases: &mut DatabaseCache,
 ) -> Result<Vec<Candidate>, OpenError> {
     if far::is_host(path) {
@@ -441,13 +441,17 @@ fn at_path(
 
 /// The sessions of another machine; in their place the reason if it cannot be reached, which is
 /// tried again in the next scan.
-fn on_host(path: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<Candidate> {
+fn on_host(path: &Path, search: &DiscoveryQuery, databases: &mut DatabaseCache) -> Vec<Candidate> {
     match far::environment_of(path, &search.environment) {
         Ok(there) => under_roots(&there, search.format.as_deref(), None, databases),
         Err(error) => {
             let why = open::why_unread(path, &error);
             // Nothing there has been read, so no agent is known.
-            databases.miss(Found::unreadable(path.to_owned(), "", Text::clean(&why)));
+            databases.add_unreadable(FoundSession::unreadable(
+                path.to_owned(),
+                "",
+                Text::clean(&why),
+            ));
             Vec::new()
         }
     }
@@ -455,7 +459,11 @@ fn on_host(path: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<C
 
 /// A folder is searched with the agents' own patterns, which include hidden folders, and then file
 /// by file.
-fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> Vec<Candidate> {
+fn in_folder(
+    folder: &Path,
+    search: &DiscoveryQuery,
+    databases: &mut DatabaseCache,
+) -> Vec<Candidate> {
     let absolute = from_root(folder);
     let environment = far::environment_of(folder, &search.environment)
         .unwrap_or(Cow::Borrowed(&search.environment));
@@ -473,7 +481,7 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> V
     // What is below the roots was found already.
     let roots = registry()
         .flat_map(formats::roots)
-        .filter(|root| is_its_own(root));
+        .filter(|root| is_own_folder(root));
     let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&environment)).collect();
     roots.retain(|root| Some(root) != environment.home.as_ref());
     let is_root = |folder: &Path| {
@@ -481,8 +489,8 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> V
             .iter()
             .any(|root| root.starts_with(folder) || folder.starts_with(root))
     };
-    let is_seen = |folder: &Path| open::holds_sessions(folder) && !is_root(folder);
-    let below = below(&absolute, DEEPEST, &is_seen, &mut |folder, names| {
+    let is_seen = |folder: &Path| open::contains_sessions(folder) && !is_root(folder);
+    let below = files_below(&absolute, DEEPEST, &is_seen, &mut |folder, names| {
         let sessions = in_store(folder, names, databases);
         let is_store = sessions.is_some();
         stores.extend(sessions.unwrap_or_default());
@@ -491,16 +499,16 @@ fn in_folder(folder: &Path, search: &Search, databases: &mut DatabaseCache) -> V
     below
         .closed
         .iter()
-        .for_each(|closed| databases.miss_closed(closed, Generic.name()));
+        .for_each(|closed| databases.add_closed(closed, Generic.name()));
     let is_missed =
-        |path: &PathBuf, missed: &[Found]| missed.iter().any(|found| found.path == *path);
+        |path: &PathBuf, missed: &[FoundSession]| missed.iter().any(|found| found.path == *path);
     for path in below.files.into_iter().filter(|path| !known.contains(path)) {
         if is_missed(&path, &databases.unreadable) {
             continue;
         }
         if may_be_a_database(&path) {
-            found.extend(databases.rows_by_the_way(&Lying::at(path)));
-        } else if probe::may_hold_a_session(&path) {
+            found.extend(databases.rows_if_database(&Lying::at(path)));
+        } else if probe::may_contain_session(&path) {
             let format = probe::claimed(&path);
             found.extend(of_file(Lying::at(path), format));
         }
@@ -524,7 +532,7 @@ fn in_store(
     let files = format
         .files(folder, FileRole::Session)
         .into_iter()
-        .flat_map(|Pattern(pattern)| named_by(&pattern));
+        .flat_map(|Pattern(pattern)| files_matching(&pattern));
     let mut sessions: Vec<Candidate> = files
         .filter_map(|lying| of_file(lying, Some(format)))
         .collect();
@@ -532,20 +540,21 @@ fn in_store(
         .iter()
         .filter(|name| may_be_a_database(Path::new(name)))
     {
-        sessions.extend(databases.rows_by_the_way(&Lying::at(folder.join(name))));
+        sessions.extend(databases.rows_if_database(&Lying::at(folder.join(name))));
     }
     Some(sessions)
 }
 
 /// Whether a file of an agent is no session of its own: its path says so, or another file
 /// represents it. A file beside one that has an owner belongs to the owner, if that exists.
-pub(crate) fn is_beside(format: &dyn Format, path: &Path) -> bool {
-    let is_named = format.named(path).is_some() || format.file(path, FileRole::Owner).is_some();
-    !is_named || has_stand_in(format, path)
+pub(crate) fn is_companion(format: &dyn Format, path: &Path) -> bool {
+    let is_named =
+        format.session_name(path).is_some() || format.file(path, FileRole::Owner).is_some();
+    !is_named || has_replacement(format, path)
 }
 
 /// Whether another file records the same session more completely.
-pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
+pub(crate) fn has_replacement(format: &dyn Format, path: &Path) -> bool {
     format
         .file(path, FileRole::Instead)
         .is_some_and(|other| fs::exists(&other))
@@ -553,8 +562,11 @@ pub(crate) fn has_stand_in(format: &dyn Format, path: &Path) -> bool {
 
 fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {
     let path = lying.path.clone();
-    let named = format.map_or_else(|| SessionName::stem(&path), |format| format.named(&path))?;
-    let has_other = format.is_some_and(|format| has_stand_in(format, &path));
+    let named = format.map_or_else(
+        || SessionName::stem(&path),
+        |format| format.session_name(&path),
+    )?;
+    let has_other = format.is_some_and(|format| has_replacement(format, &path));
     (!has_other).then(|| candidate(lying, format, named))
 }
 
@@ -589,32 +601,35 @@ impl DatabaseCache {
 
     /// The sessions of a file that may be a database of some agent. If it is busy it may be one;
     /// any other unreadable file belongs to no agent in particular.
-    fn rows_by_the_way(&mut self, lying: &Lying) -> Vec<Candidate> {
+    fn rows_if_database(&mut self, lying: &Lying) -> Vec<Candidate> {
         self.listed(lying, None).unwrap_or_else(|why| {
-            if let Unlisted::Unreadable(failure @ (Failure::Busy | Failure::Unfinished)) = why {
-                self.miss_database(lying, Generic.name(), &failure.words());
+            if let Unlisted::Unreadable(
+                failure @ (DatabaseFailure::Busy | DatabaseFailure::Unfinished),
+            ) = why
+            {
+                self.add_unreadable_database(lying, Generic.name(), &failure.words());
             }
             Vec::new()
         })
     }
 
     /// Reports a path that exists and cannot be read.
-    fn miss_closed(&mut self, closed: &Closed, format: &'static str) {
+    fn add_closed(&mut self, closed: &Closed, format: &'static str) {
         let modified = fs::symlink_metadata(&closed.path)
             .ok()
             .map(|link| Stamp::from(&link).moment());
-        self.miss(Found {
+        self.add_unreadable(FoundSession {
             modified,
-            ..Found::unreadable(closed.path.clone(), format, open::why_closed(closed))
+            ..FoundSession::unreadable(closed.path.clone(), format, open::why_closed(closed))
         });
     }
 
     /// Reports a database that cannot be read, in place of its sessions.
-    fn miss_database(&mut self, lying: &Lying, format: &'static str, why: &str) {
-        let named = formats::named(format).and_then(|format| format.named(&lying.path));
+    fn add_unreadable_database(&mut self, lying: &Lying, format: &'static str, why: &str) {
+        let named = formats::named(format).and_then(|format| format.session_name(&lying.path));
         let agent = named.and_then(|named| named.agent).map(Text::clean);
-        let found = Found::unreadable(lying.path.clone(), format, Text::clean(why));
-        self.miss(Found {
+        let found = FoundSession::unreadable(lying.path.clone(), format, Text::clean(why));
+        self.add_unreadable(FoundSession {
             agent,
             modified: written(lying),
             ..found
@@ -622,7 +637,7 @@ impl DatabaseCache {
     }
 
     /// Several patterns may match the same path.
-    fn miss(&mut self, found: Found) {
+    fn add_unreadable(&mut self, found: FoundSession) {
         if !self.unreadable.iter().any(|known| known.path == found.path) {
             self.unreadable.push(found);
         }
@@ -643,13 +658,13 @@ impl DatabaseCache {
             (Ok(rows), ..) => rows,
             (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
             (Err(Unlisted::Unreadable(failure)), None, Some(format))
-                if failure != Failure::Gone =>
+                if failure != DatabaseFailure::Deleted =>
             {
-                self.miss_database(lying, format.name(), &failure.words());
+                self.add_unreadable_database(lying, format.name(), &failure.words());
                 return Ok(Vec::new());
             }
             (Err(Unlisted::Unknown(why)), _, Some(format)) => {
-                self.miss_database(lying, format.name(), &why);
+                self.add_unreadable_database(lying, format.name(), &why);
                 return Ok(Vec::new());
             }
             // A database with other tables has no sessions to list.
@@ -678,7 +693,7 @@ fn of_database(
         None => open::plan(&target).map_err(Unlisted::Foreign)?.format,
     };
     let agent = format
-        .named(&lying.path)
+        .session_name(&lying.path)
         .and_then(|named| named.agent)
         .map(str::to_owned);
     let written = catalog::last_written(&heads);
@@ -708,7 +723,7 @@ fn written(lying: &Lying) -> Option<Timestamp> {
 
 /// A file may have several paths, by links to it or to a parent folder: only one is retained, the
 /// session's own path if that is among them, unless the user named another one.
-fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
+fn dedup_paths(candidates: &mut Vec<Candidate>) {
     let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
     let mut places: HashMap<_, usize> = HashMap::with_capacity(candidates.len());
     for candidate in candidates.drain(..) {
@@ -733,7 +748,7 @@ fn leave_out_other_names(candidates: &mut Vec<Candidate>) {
 /// A database may leave imported files beside it: files of sessions that are rows now are old
 /// copies, or are read with the rows, which then get their time of modification. Rows of an index
 /// are left out if their files exist.
-fn leave_out_copies(candidates: &mut Vec<Candidate>) {
+fn remove_copies(candidates: &mut Vec<Candidate>) {
     let name = |candidate: &Candidate| (candidate.format.map(Format::name), candidate.id.clone());
     let rows: HashSet<_> = candidates
         .iter()
@@ -778,7 +793,7 @@ fn leave_out_copies(candidates: &mut Vec<Candidate>) {
 
 /// Of several files of one session in one folder, only the newest is retained, which continues the
 /// others. A compressed file beside its original is the same.
-pub(super) fn leave_out_beginnings<T>(all: &mut Vec<T>, candidate: impl Fn(&T) -> &Candidate) {
+pub(super) fn remove_continued<T>(all: &mut Vec<T>, candidate: impl Fn(&T) -> &Candidate) {
     let is_packed = |it: &Candidate| {
         it.path
             .extension()

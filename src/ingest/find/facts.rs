@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
 
-use super::candidates::{Candidate, is_beside};
+use super::candidates::{Candidate, is_companion};
 use super::glance::{self, SessionGlance};
 use crate::formats;
-use crate::formats::decoder::{Format, Place, masked};
+use crate::formats::decoder::{Format, RecordPlace, masked};
 use crate::formats::generic::Generic;
 use crate::formats::json::{self, Json};
 use crate::formats::roots::{FileRole, ListedSession, Pattern, file_name};
 use crate::ingest::far;
 use crate::ingest::open;
 use crate::ingest::reader::registry::Registry;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::text::secrets;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::transcript::Transcript;
-use crate::source::discover::named_by;
+use crate::source::discover::files_matching;
 use crate::source::fs;
 use crate::source::stamp::read_range;
 use crate::source::{process, regular};
@@ -70,12 +70,12 @@ impl FactReader {
 
     /// The facts of a candidate; if it cannot be read, the reason. `None`: it is no session, or
     /// another session started it.
-    pub(crate) fn read(&mut self, candidate: Candidate) -> Option<Found> {
+    pub(crate) fn read(&mut self, candidate: Candidate) -> Option<FoundSession> {
         if candidate.row.is_some() {
             return self.of_row(candidate);
         }
         self.opened += 1;
-        match glance::at_file(&candidate, true) {
+        match glance::read_file(&candidate, true) {
             Ok(glance) => self.of_file(candidate, glance?),
             // It was deleted since the scan.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -87,7 +87,7 @@ impl FactReader {
     }
 
     /// Whether another session references the file of this one, and includes it.
-    pub(crate) fn is_part(&mut self, found: &Found) -> bool {
+    pub(crate) fn is_part(&mut self, found: &FoundSession) -> bool {
         found.session.is_none()
             && formats::named(found.format)
                 .is_some_and(|format| self.asked.is_part(&found.path, format))
@@ -126,7 +126,7 @@ impl FactReader {
             return None;
         }
         self.opened += 1;
-        let mut glance = glance::at_file(candidate, true).ok()??;
+        let mut glance = glance::read_file(candidate, true).ok()??;
         if let Some(manifest) = glance.format.file(&candidate.path, FileRole::Manifest) {
             self.manifest(&manifest, &mut glance);
         }
@@ -138,25 +138,30 @@ impl FactReader {
             .filter(|id| identifies(id))
     }
 
-    fn of_row(&mut self, candidate: Candidate) -> Option<Found> {
+    fn of_row(&mut self, candidate: Candidate) -> Option<FoundSession> {
         let format = candidate.format?;
         let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
         self.opened += 1;
         // Rows that cannot be read at the moment exist all the same.
-        let glance = glance::at_rows(&candidate, format, true)
-            .unwrap_or_else(|_| SessionGlance::nothing(format, &candidate.path, true));
-        let known = Found {
+        let glance = glance::read_rows(&candidate, format, true)
+            .unwrap_or_else(|_| SessionGlance::empty(format, &candidate.path, true));
+        let known = FoundSession {
             key: row.key.as_deref().map(Text::clean),
             title: row.title.map(secrets::shown),
             agent: candidate.agent.as_deref().map(Text::clean),
             modified: candidate.modified,
-            ..Found::new(candidate.place(), format.name(), Text::clean(&row.id))
+            ..FoundSession::new(candidate.place(), format.name(), Text::clean(&row.id))
         };
         Some(self.completed(&candidate, known, &glance.transcript()))
     }
 
     /// Completes the facts of a session from its transcript.
-    fn completed(&self, candidate: &Candidate, known: Found, transcript: &Transcript) -> Found {
+    fn completed(
+        &self,
+        candidate: &Candidate,
+        known: FoundSession,
+        transcript: &Transcript,
+    ) -> FoundSession {
         let meta = transcript.meta();
         let there = |folder: &Text| far::folder_of(&candidate.path, folder);
         // A recent write means running, unless the session is archived or says that it ended.
@@ -169,7 +174,7 @@ impl FactReader {
         } else {
             is_fresh.then_some(true)
         };
-        Found {
+        FoundSession {
             agent: meta.agent.clone().or(known.agent),
             title: known
                 .title
@@ -184,7 +189,7 @@ impl FactReader {
         }
     }
 
-    fn of_file(&mut self, candidate: Candidate, mut glance: SessionGlance) -> Option<Found> {
+    fn of_file(&mut self, candidate: Candidate, mut glance: SessionGlance) -> Option<FoundSession> {
         let format = glance.format;
         let beside = |role| format.file(&candidate.path, role);
         let manifest = beside(FileRole::Manifest);
@@ -207,7 +212,7 @@ impl FactReader {
         // If the parent session was deleted, nothing else shows what its sub-agents did.
         let is_there = |by: &Text| {
             *self.starters.entry(by.clone()).or_insert_with(|| {
-                let is_at = |Pattern(place): &Pattern| !named_by(place).is_empty();
+                let is_at = |Pattern(place): &Pattern| !files_matching(place).is_empty();
                 let places = format.files(&candidate.path, FileRole::Starter(by));
                 places.iter().any(is_at)
             })
@@ -220,16 +225,20 @@ impl FactReader {
         let is_other = is_started
             || owner.is_some_and(|owner| fs::exists(&owner))
             || listing.parent.is_some()
-            || (candidate.format.is_none() && is_beside(format, &candidate.path))
+            || (candidate.format.is_none() && is_companion(format, &candidate.path))
             || beside(FileRole::Instead).is_some_and(|path| fs::exists(&path));
         if !candidate.is_asked && (is_other || self.asked.is_part(&candidate.path, format)) {
             return None;
         }
-        let is_open = || Registry::of(format, &candidate.path)?.look().map(|_| true);
+        let is_open = || {
+            Registry::of(format, &candidate.path)?
+                .newest_process()
+                .map(|_| true)
+        };
         let lock = beside(FileRole::Lock)
             .and_then(|path| self.lock(&path))
             .or_else(is_open);
-        let live = live(
+        let live = is_running(
             &candidate.path,
             lock,
             meta.live.filter(|_| says_live),
@@ -239,11 +248,11 @@ impl FactReader {
         let modified = candidate
             .modified
             .map(|at| last.map_or(at, |last| last.min(at)));
-        let place = format.named(&candidate.path);
+        let place = format.session_name(&candidate.path);
         let named = place.map_or(candidate.id.as_str(), |place| place.id);
-        let is_own = |id: &Text| candidate.format.is_none() || goes_on_from_name(id, named);
+        let is_own = |id: &Text| candidate.format.is_none() || matches_name_end(id, named);
         let own = meta.id.clone().filter(|id| identifies(id) && is_own(id));
-        let known = Found {
+        let known = FoundSession {
             key: Some(Text::clean(&listing.key)).filter(|key| !key.is_blank()),
             agent: place.and_then(|place| place.agent).map(Text::clean),
             title: listing.title,
@@ -251,7 +260,7 @@ impl FactReader {
             modified,
             size: candidate.size.filter(|_| !is_part),
             live,
-            ..Found::new(
+            ..FoundSession::new(
                 candidate.place(),
                 format.name(),
                 own.unwrap_or_else(|| Text::clean(named)),
@@ -264,7 +273,7 @@ impl FactReader {
     fn manifest(&mut self, path: &Path, glance: &mut SessionGlance) -> Option<i64> {
         let bytes = small(path, SMALL)?;
         self.opened += 1;
-        glance.take(1, 0, &bytes, Place::File(path));
+        glance.feed(1, 0, &bytes, RecordPlace::File(path));
         json::parse(&String::from_utf8_lossy(&bytes))
             .ok()?
             .get("pid")
@@ -335,7 +344,7 @@ fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
         let path = folder.join(name);
         let bytes = read_range(&regular::open(&path).ok()?, 0, LARGEST_ASKER).ok()?;
         word.find(&bytes)?;
-        let files: HashSet<PathBuf> = glance::asked_by(&path, format, &bytes)
+        let files: HashSet<PathBuf> = glance::referenced_files(&path, format, &bytes)
             .into_iter()
             .collect();
         (!files.is_empty()).then_some((path, files))
@@ -349,13 +358,13 @@ fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
 }
 
 /// A candidate that cannot be read. The agent of a file in a folder that the user named is unknown.
-fn unreadable(candidate: Candidate, why: Text) -> Found {
+fn unreadable(candidate: Candidate, why: Text) -> FoundSession {
     let format = candidate.format.map_or(Generic.name(), Format::name);
     let agent = candidate.agent.as_deref().map(Text::clean);
-    Found {
+    FoundSession {
         agent,
         modified: candidate.modified,
-        ..Found::unreadable(candidate.path, format, why)
+        ..FoundSession::unreadable(candidate.path, format, why)
     }
 }
 
@@ -363,19 +372,19 @@ fn unreadable(candidate: Candidate, why: Text) -> Found {
 fn first_time(transcript: &Transcript) -> Option<Timestamp> {
     transcript
         .entries()
-        .filter(|entry| !entry.is_beside())
+        .filter(|entry| !entry.is_aside())
         .filter_map(|entry| entry.times().min())
         .min()
 }
 
 /// Latest timestamp in a file beside a session; `None` if it has none.
-pub(super) fn last_time_beside(path: &Path, format: &'static dyn Format) -> Option<Timestamp> {
+pub(super) fn last_companion_time(path: &Path, format: &'static dyn Format) -> Option<Timestamp> {
     glance::of_companion(path, format)?.dated_transcript().1
 }
 
 /// Whether a session runs: a lock is the best evidence; a recorded state counts only if the process
 /// it names runs, or it names none.
-fn live(
+fn is_running(
     at: &Path,
     lock: Option<bool>,
     recorded: Option<bool>,
@@ -398,12 +407,12 @@ fn listings(index: &Path, format: &dyn Format) -> Option<Vec<ListedSession>> {
 /// The content of a file of at most `max` bytes.
 fn small(path: &Path, max: usize) -> Option<Vec<u8>> {
     let bytes = regular::read_small(path, max)?;
-    Some(masked(&bytes, Place::File(path)).unwrap_or(bytes))
+    Some(masked(&bytes, RecordPlace::File(path)).unwrap_or(bytes))
 }
 
 /// Whether an id, or its beginning, matches a file name that ends with the first letters of the
 /// session's id, as Gemini's do.
-pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
+pub(super) fn matches_name_end(id: &str, name: &str) -> bool {
     const LEAST: usize = 8;
     let Some((_, end)) = name.rsplit_once('-').filter(|(_, end)| end.len() == LEAST) else {
         return false;
@@ -413,18 +422,18 @@ pub(super) fn goes_on_from_name(id: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::goes_on_from_name;
+    use super::matches_name_end;
 
     #[test]
     fn ids_go_with_names_that_end_with_their_beginning() {
         let name = "session-2026-11-20T10-00-e435870b";
-        assert!(goes_on_from_name(
+        assert!(matches_name_end(
             "e435870b-1111-4222-8333-444444444444",
             name
         ));
-        assert!(goes_on_from_name("e435870b", name));
-        assert!(!goes_on_from_name("e43587", name), "the beginning of many");
-        assert!(!goes_on_from_name(
+        assert!(matches_name_end("e435870b", name));
+        assert!(!matches_name_end("e43587", name), "the beginning of many");
+        assert!(!matches_name_end(
             "e435870b",
             "01a1f866-0d00-7000-8000-e435870b0000"
         ));

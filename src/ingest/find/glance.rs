@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 
 use super::candidates::Candidate;
-use crate::formats::decoder::{Decoder, Format, Place, feed};
+use crate::formats::decoder::{Decoder, Format, RecordPlace, feed};
 use crate::formats::definition::head::TitleMark;
 use crate::formats::json;
 use crate::formats::roots::{FileRole, Pattern, file_name};
@@ -34,7 +34,7 @@ use crate::source::fs::File;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::{expand, from_root, named_like};
 use crate::source::regular;
-use crate::source::rows::{Cell, Database, Failure};
+use crate::source::rows::{Database, DatabaseFailure, SqlValue};
 use crate::source::stamp::{Stamp, read_range};
 
 /// Bytes that are read at a time: of the beginning until there is a title, and once of the end.
@@ -76,7 +76,7 @@ pub struct SessionGlance {
 
 impl SessionGlance {
     /// An empty glance for the file at a path. With `stubs_only` texts are reduced to their stubs.
-    pub(crate) fn nothing(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
+    pub(crate) fn empty(format: &'static dyn Format, path: &Path, stubs_only: bool) -> Self {
         let mut out = Batch::default();
         out.stubs_only = stubs_only;
         let decoder = format.decoder(Some(&from_root(path)));
@@ -94,12 +94,12 @@ impl SessionGlance {
     }
 
     /// Notes whether all of the file was read, or only its beginning.
-    fn ends_with(&mut self, is_whole: bool) {
+    fn set_whole(&mut self, is_whole: bool) {
         (self.is_whole, self.has_end, self.is_dated) = (is_whole, is_whole, is_whole);
     }
 
     /// Feeds a record to the decoder.
-    pub(crate) fn take(&mut self, file: u32, at: u64, bytes: &[u8], place: Place<'_>) {
+    pub(crate) fn feed(&mut self, file: u32, at: u64, bytes: &[u8], place: RecordPlace<'_>) {
         let origin = Origin {
             file: FileId(file),
             at,
@@ -123,7 +123,7 @@ impl SessionGlance {
     }
 
     /// Whether any edit from this index on has a timestamp.
-    fn tells_time_from(&self, number: usize) -> bool {
+    fn has_time_from(&self, number: usize) -> bool {
         self.out.edits.iter().skip(number).any(|edit| match edit {
             Edit::Entry(entry) => entry.last_time().is_some(),
             Edit::Result { result, .. } => result.at.is_some(),
@@ -150,7 +150,7 @@ impl SessionGlance {
 }
 
 /// Reads the beginning and the end of a file. `None`: it is no session.
-pub(crate) fn at_file(
+pub(crate) fn read_file(
     candidate: &Candidate,
     stubs_only: bool,
 ) -> io::Result<Option<SessionGlance>> {
@@ -160,8 +160,8 @@ pub(crate) fn at_file(
         let file = regular::open(path)?;
         let head = read_range(&file, 0, STEP)?;
         if probe::certain(format, path, &head).is_some() {
-            let mut glance = SessionGlance::nothing(format, path, stubs_only);
-            at_opened_lines(&file, path, head, &mut glance)?;
+            let mut glance = SessionGlance::empty(format, path, stubs_only);
+            read_opened_lines(&file, path, head, &mut glance)?;
             return Ok(Some(glance));
         }
     }
@@ -173,33 +173,33 @@ pub(crate) fn at_file(
     let Some((format, shape)) = format_of(candidate, &head, is_whole) else {
         return Ok(None);
     };
-    let mut glance = SessionGlance::nothing(format, path, stubs_only);
+    let mut glance = SessionGlance::empty(format, path, stubs_only);
     match shape {
         _ if probe::foreign(&head).is_some() => {}
         Shape::Lines | Shape::Stream | Shape::Rows if packing.is_some() => {
             // Decompressing the file up to its end would take longer than the rest of the listing.
-            glance.ends_with(is_whole);
+            glance.set_whole(is_whole);
             let whole = memchr::memrchr(b'\n', &head).filter(|_| !is_whole);
-            take_lines(
+            decode_lines(
                 whole.and_then(|end| head.get(..end)).unwrap_or(&head),
                 0,
                 &mut glance,
             );
         }
-        Shape::Lines | Shape::Stream | Shape::Rows => at_lines(path, &mut glance)?,
+        Shape::Lines | Shape::Stream | Shape::Rows => read_lines(path, &mut glance)?,
         Shape::Document | Shape::Values => {
-            glance.ends_with(is_whole);
-            at_document(&head, shape, &mut glance);
+            glance.set_whole(is_whole);
+            decode_document(&head, shape, &mut glance);
             if !is_whole && packing.is_none() {
                 let file = regular::open(path)?;
                 if !glance.has_title() {
                     let more = read_range(&file, 0, LONGEST)?;
-                    glance = SessionGlance::nothing(format, path, stubs_only);
-                    at_document(&more, shape, &mut glance);
+                    glance = SessionGlance::empty(format, path, stubs_only);
+                    decode_document(&more, shape, &mut glance);
                 }
-                if glance.tells_time_from(0) {
+                if glance.has_time_from(0) {
                     let take = |bytes: &[u8], at, end: &mut SessionGlance| {
-                        take_elements(bytes, at, shape, end);
+                        decode_elements(bytes, at, shape, end);
                     };
                     glance.last = last_at_end(&file, path, format, (&ENDS, take))?;
                 }
@@ -207,14 +207,14 @@ pub(crate) fn at_file(
         }
         Shape::Text => {
             let text = String::from_utf8_lossy(&head);
-            glance.ends_with(is_whole);
+            glance.set_whole(is_whole);
             for range in format.decoder(None).passages(&text) {
                 let at = range.start as u64;
-                glance.take(
+                glance.feed(
                     0,
                     at,
                     text.get(range).unwrap_or_default().as_bytes(),
-                    Place::Passage,
+                    RecordPlace::Passage,
                 );
             }
         }
@@ -223,7 +223,7 @@ pub(crate) fn at_file(
             (glance.is_part, glance.is_dated) = (true, true);
             glance.is_child =
                 json::parse(&text).is_ok_and(|session| !session.get("parentID").is_null());
-            glance.take(0, 0, &head, Place::File(path));
+            glance.feed(0, 0, &head, RecordPlace::File(path));
             // The first message has the start, the last one the model.
             let files = files_of(&format.files(path, FileRole::Part(&candidate.id))).into_iter();
             let mut files: Vec<_> = (1..).zip(files.filter(|file| file != path)).collect();
@@ -232,7 +232,7 @@ pub(crate) fn at_file(
             drop(files.drain(first.min(files.len())..end.min(files.len())));
             for (number, file) in files {
                 let FileHead { bytes, .. } = read_head(&file)?;
-                glance.take(number, 0, &bytes, Place::File(&file));
+                glance.feed(number, 0, &bytes, RecordPlace::File(&file));
             }
         }
     }
@@ -241,27 +241,31 @@ pub(crate) fn at_file(
 
 /// Reads the beginning and the end of a line file beside a session.
 pub(super) fn of_companion(path: &Path, format: &'static dyn Format) -> Option<SessionGlance> {
-    let mut glance = SessionGlance::nothing(format, path, true);
+    let mut glance = SessionGlance::empty(format, path, true);
     let is_lines = path
         .extension()
         .is_some_and(|extension| extension == "jsonl");
     is_lines
-        .then(|| at_lines(path, &mut glance).ok())
+        .then(|| read_lines(path, &mut glance).ok())
         .flatten()
         .map(|()| glance)
 }
 
 /// The files beside a session that its records reference.
-pub(crate) fn asked_by(path: &Path, format: &'static dyn Format, bytes: &[u8]) -> Vec<PathBuf> {
-    let mut glance = SessionGlance::nothing(format, path, true);
+pub(crate) fn referenced_files(
+    path: &Path,
+    format: &'static dyn Format,
+    bytes: &[u8],
+) -> Vec<PathBuf> {
+    let mut glance = SessionGlance::empty(format, path, true);
     if file_name(path).contains(".jsonl") {
-        LineBuffer::new(FileId(0)).feed(bytes, |line| take_line(line, &mut glance));
+        LineBuffer::new(FileId(0)).feed(bytes, |line| decode_line(line, &mut glance));
     } else {
-        at_document(bytes, Shape::Document, &mut glance);
+        decode_document(bytes, Shape::Document, &mut glance);
     }
     let patterns = glance
         .out
-        .wanted
+        .requested_files
         .iter()
         .flat_map(|wanted| format.files(&from_root(path), FileRole::Requested(wanted)));
     let patterns = patterns.map(|Pattern(pattern)| named_like(pattern, path));
@@ -286,7 +290,8 @@ fn format_of(
         return known.filter(|_| !probe::is_unclaimed(&detection));
     }
     if probe::is_certain_of_agent(&detection) {
-        let is_in_place = |(format, _): &(&dyn Format, _)| format.named(&candidate.path).is_some();
+        let is_in_place =
+            |(format, _): &(&dyn Format, _)| format.session_name(&candidate.path).is_some();
         return known.filter(|known| candidate.format.is_some() || is_in_place(known));
     }
     candidate
@@ -295,14 +300,14 @@ fn format_of(
 }
 
 /// Reads the beginning and the end of a line file.
-fn at_lines(path: &Path, glance: &mut SessionGlance) -> io::Result<()> {
+fn read_lines(path: &Path, glance: &mut SessionGlance) -> io::Result<()> {
     let file = regular::open(path)?;
     let head = read_range(&file, 0, STEP)?;
-    at_opened_lines(&file, path, head, glance)
+    read_opened_lines(&file, path, head, glance)
 }
 
 /// Like [`at_lines`], for an open file of which the first step was read.
-fn at_opened_lines(
+fn read_opened_lines(
     file: &File,
     path: &Path,
     head: Vec<u8>,
@@ -310,7 +315,7 @@ fn at_opened_lines(
 ) -> io::Result<()> {
     let len = Stamp::of_file(file)?.len;
     if glance.format.head().continued.is_some() {
-        at_first_file(path, &head, glance);
+        read_first_file(path, &head, glance);
     }
     let mut buffer = LineBuffer::new(FileId(0));
     let mut at = 0;
@@ -323,7 +328,7 @@ fn at_opened_lines(
             return Ok(());
         }
         at += chunk.len() as u64;
-        buffer.feed(&chunk, |line| take_line(line, glance));
+        buffer.feed(&chunk, |line| decode_line(line, glance));
     }
     let has_title = glance.has_title();
     let before = glance.out.edits.len();
@@ -333,20 +338,20 @@ fn at_opened_lines(
         let from = at.max(end.saturating_sub(MIDDLE as u64));
         let bytes = read_range(file, from, MIDDLE.saturating_add(STEP))?;
         let middle = usize::try_from(end - from).unwrap_or(usize::MAX);
-        take_titles(&bytes, (from, middle), marks, glance);
+        decode_titles(&bytes, (from, middle), marks, glance);
     }
     let chunk = read_range(file, end, STEP)?;
-    glance.ends_with(true);
+    glance.set_whole(true);
     glance.is_whole = end == at;
     if glance.is_whole {
-        take_on(buffer, &chunk, glance);
+        decode_buffered(buffer, &chunk, glance);
     } else {
-        take_lines(&chunk, end, glance);
-        glance.is_dated = glance.tells_time_from(before);
+        decode_lines(&chunk, end, glance);
+        glance.is_dated = glance.has_time_from(before);
     }
-    if !glance.is_dated && glance.tells_time_from(0) {
+    if !glance.is_dated && glance.has_time_from(0) {
         let [_, longer @ ..] = ENDS;
-        glance.last = last_at_end(file, path, glance.format, (&longer, take_lines))?;
+        glance.last = last_at_end(file, path, glance.format, (&longer, decode_lines))?;
     }
     if !has_title && end > at {
         // The first prompt in a later part is not that of the session.
@@ -357,7 +362,7 @@ fn at_opened_lines(
 }
 
 /// Decodes the lines with titles that begin in the first `middle` bytes, and nothing else.
-fn take_titles(
+fn decode_titles(
     bytes: &[u8],
     (at, middle): (u64, usize),
     marks: &[TitleMark],
@@ -397,11 +402,11 @@ fn take_titles(
     lines.dedup();
     let before = glance.out.edits.len();
     for line in lines {
-        glance.take(
+        glance.feed(
             0,
             at + line.start as u64,
             bytes.get(line).unwrap_or_default(),
-            Place::Line,
+            RecordPlace::Line,
         );
     }
     let others = glance
@@ -423,7 +428,7 @@ fn last_at_end(
     let len = Stamp::of_file(file)?.len;
     for size in sizes.iter().copied() {
         let from = len.saturating_sub(size as u64);
-        let mut end = SessionGlance::nothing(format, path, true);
+        let mut end = SessionGlance::empty(format, path, true);
         take(&read_range(file, from, size)?, from, &mut end);
         end.is_dated = true;
         let (_, last) = end.dated_transcript();
@@ -436,7 +441,7 @@ fn last_at_end(
 
 /// Decodes the whole lines in a part of a file that begins at this offset, and the last one if it
 /// only lacks its line end.
-fn take_lines(bytes: &[u8], at: u64, glance: &mut SessionGlance) {
+fn decode_lines(bytes: &[u8], at: u64, glance: &mut SessionGlance) {
     let first = if at == 0 {
         0
     } else {
@@ -446,56 +451,56 @@ fn take_lines(bytes: &[u8], at: u64, glance: &mut SessionGlance) {
         0 => LineBuffer::new(FileId(0)),
         _ => LineBuffer::in_the_middle(FileId(0), at + first as u64),
     };
-    take_on(buffer, bytes.get(first..).unwrap_or_default(), glance);
+    decode_buffered(buffer, bytes.get(first..).unwrap_or_default(), glance);
 }
 
-fn take_on(mut buffer: LineBuffer, bytes: &[u8], glance: &mut SessionGlance) {
-    buffer.feed(bytes, |line| take_line(line, glance));
+fn decode_buffered(mut buffer: LineBuffer, bytes: &[u8], glance: &mut SessionGlance) {
+    buffer.feed(bytes, |line| decode_line(line, glance));
     let is_ended = |line: &Line<'_>| matches!(line, Line::Whole(record) if record.bytes.trim_ascii().ends_with(b"}"));
     if let Some(line) = buffer.unfinished().filter(is_ended) {
-        take_line(line, glance);
+        decode_line(line, glance);
     }
 }
 
 /// Decodes the whole messages at the end of a document that begins at this offset.
-fn take_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut SessionGlance) {
+fn decode_elements(bytes: &[u8], at: u64, shape: Shape, glance: &mut SessionGlance) {
     if at == 0 {
-        return at_document(bytes, shape, glance);
+        return decode_document(bytes, shape, glance);
     }
     for element in elements_at_end(bytes) {
         let place = at + element.start as u64;
-        glance.take(
+        glance.feed(
             0,
             place,
             bytes.get(element).unwrap_or_default(),
-            Place::Element,
+            RecordPlace::Element,
         );
     }
 }
 
 /// Reads the first file of a session that continues in another one: its first prompt is the title.
-fn at_first_file(path: &Path, head: &[u8], glance: &mut SessionGlance) {
+fn read_first_file(path: &Path, head: &[u8], glance: &mut SessionGlance) {
     let first = earlier::first_file(glance.format, path, head);
     let Some(FileHead { bytes, .. }) = first.and_then(|first| read_head(&first).ok()) else {
         return;
     };
     LineBuffer::new(FileId(1)).feed(&bytes, |line| match line {
         Line::Whole(Record { origin, bytes }) if !glance.has_title() => {
-            glance.take(1, origin.at, bytes, Place::Line);
+            glance.feed(1, origin.at, bytes, RecordPlace::Line);
         }
         _ => {}
     });
 }
 
-fn take_line(line: Line<'_>, glance: &mut SessionGlance) {
+fn decode_line(line: Line<'_>, glance: &mut SessionGlance) {
     if let Line::Whole(Record { origin, bytes }) = line {
-        glance.take(0, origin.at, bytes, Place::Line);
+        glance.feed(0, origin.at, bytes, RecordPlace::Line);
     }
 }
 
 /// Decodes the header and the complete messages at the beginning of a document, or of a sequence of
 /// values.
-fn at_document(head: &[u8], shape: Shape, glance: &mut SessionGlance) {
+fn decode_document(head: &[u8], shape: Shape, glance: &mut SessionGlance) {
     let split = if shape == Shape::Values {
         split_values(head)
     } else {
@@ -503,21 +508,26 @@ fn at_document(head: &[u8], shape: Shape, glance: &mut SessionGlance) {
     };
     let Some(split) = split else { return };
     if let Some(header) = &split.header {
-        glance.take(0, split.root.start as u64, header, Place::Header);
+        glance.feed(0, split.root.start as u64, header, RecordPlace::Header);
     }
     for element in split.elements {
         let at = element.start as u64;
-        glance.take(0, at, head.get(element).unwrap_or_default(), Place::Element);
+        glance.feed(
+            0,
+            at,
+            head.get(element).unwrap_or_default(),
+            RecordPlace::Element,
+        );
     }
 }
 
 /// Reads the first and the last rows of a session in a database.
-pub(crate) fn at_rows(
+pub(crate) fn read_rows(
     candidate: &Candidate,
     format: &'static dyn Format,
     stubs_only: bool,
-) -> Result<SessionGlance, Failure> {
-    let mut glance = SessionGlance::nothing(format, &candidate.path, stubs_only);
+) -> Result<SessionGlance, DatabaseFailure> {
+    let mut glance = SessionGlance::empty(format, &candidate.path, stubs_only);
     let database = Database::open(&candidate.path)?;
     let Some(queries) = catalog::queries(&database, format)? else {
         return Ok(glance);
@@ -528,34 +538,34 @@ pub(crate) fn at_rows(
         .flat_map(|Pattern(pattern)| expand(&pattern).files)
     {
         // The file may hold what came before the rows; if it cannot be read, the rows suffice.
-        let _ = at_lines(&file, &mut glance);
+        let _ = read_lines(&file, &mut glance);
     }
-    let key = Cell::from(candidate.id.as_str());
+    let key = SqlValue::from(candidate.id.as_str());
     // The position of a row, and the row itself where the list includes it.
-    let listed = |mut row: Vec<Cell>| match row.as_mut_slice() {
-        [Cell::Int(table), Cell::Int(at), rest @ ..] => {
+    let listed = |mut row: Vec<SqlValue>| match row.as_mut_slice() {
+        [SqlValue::Int(table), SqlValue::Int(at), rest @ ..] => {
             let record = rest
                 .get_mut(5)
-                .map(|cell| std::mem::replace(cell, Cell::Null));
+                .map(|cell| std::mem::replace(cell, SqlValue::Null));
             usize::try_from(*table)
                 .ok()
                 .map(|table| ((table, *at), record))
         }
         _ => None,
     };
-    let list = |sql: &str, asked: &[Cell]| {
+    let list = |sql: &str, asked: &[SqlValue]| {
         let mut rows = Vec::new();
-        let asked: Vec<Cell> = std::iter::once(&key).chain(asked).cloned().collect();
+        let asked: Vec<SqlValue> = std::iter::once(&key).chain(asked).cloned().collect();
         database.each(sql, &asked, &mut |row| rows.extend(listed(row)))?;
-        Ok::<_, Failure>(rows)
+        Ok::<_, DatabaseFailure>(rows)
     };
     let newest = list(&queries.newest, &[])?;
     if newest.is_empty() {
-        at_archive(&database, &queries, &key, &mut glance)?;
+        read_archive(&database, &queries, &key, &mut glance)?;
     }
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
-    let mut some: Vec<((usize, i64), Option<Cell>)> = match &queries.listing.single {
+    let mut some: Vec<((usize, i64), Option<SqlValue>)> = match &queries.listing.single {
         Some(sql) => list(sql, &[])?.into_iter().take(1).collect(),
         None => Vec::new(),
     };
@@ -564,7 +574,7 @@ pub(crate) fn at_rows(
     let count = if are_lines { ROWS } else { FEW_ROWS };
     some.extend(list(
         &queries.listing.portion,
-        &[Cell::FIRST, Cell::from(""), Cell::Int(count)],
+        &[SqlValue::FIRST, SqlValue::from(""), SqlValue::Int(count)],
     )?);
     some.truncate(rows);
     let first: HashSet<(usize, i64)> = some.iter().map(|(place, _)| *place).collect();
@@ -579,43 +589,43 @@ pub(crate) fn at_rows(
             continue;
         };
         let record = match record {
-            None => database.value(&rows.one, &[key.clone(), Cell::Int(at)])?,
+            None => database.value(&rows.one, &[key.clone(), SqlValue::Int(at)])?,
             record => record,
         };
         if let Some(cell) = record {
             let place = if rows.is_line {
-                Place::Line
+                RecordPlace::Line
             } else {
-                Place::Row(rows.name)
+                RecordPlace::Row(rows.name)
             };
-            take_row(at, &cell.content(), place, &mut glance);
+            decode_row(at, &cell.content(), place, &mut glance);
         }
     }
     Ok(glance)
 }
 
 /// Reads the first lines of a session that its database stores in one value.
-fn at_archive(
+fn read_archive(
     database: &Database,
     queries: &Queries,
-    key: &Cell,
+    key: &SqlValue,
     glance: &mut SessionGlance,
-) -> Result<(), Failure> {
+) -> Result<(), DatabaseFailure> {
     let Some(sql) = &queries.archive else {
         return Ok(());
     };
     let packed = database
         .value(sql, std::slice::from_ref(key))?
-        .map(Cell::content)
+        .map(SqlValue::content)
         .unwrap_or_default();
     if let Ok(text) = unpacked(&packed) {
-        take_lines(&text, 0, glance);
+        decode_lines(&text, 0, glance);
     }
     Ok(())
 }
 
-fn take_row(at: i64, bytes: &[u8], place: Place<'_>, glance: &mut SessionGlance) {
+fn decode_row(at: i64, bytes: &[u8], place: RecordPlace<'_>, glance: &mut SessionGlance) {
     if let Ok(bytes) = unpacked(bytes) {
-        glance.take(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
+        glance.feed(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
     }
 }

@@ -8,10 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::candidates::{Candidate, DatabaseCache, Search, collect};
-use super::facts::{FactReader, last_time_beside};
+use super::candidates::{Candidate, DatabaseCache, DiscoveryQuery, collect};
+use super::facts::{FactReader, last_companion_time};
 use crate::ingest::target::OpenError;
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::on_two_threads;
@@ -26,18 +26,18 @@ pub(super) const EXPECTED: usize = 16;
 /// Results of earlier scans.
 #[derive(Default)]
 pub(crate) struct Lookout {
-    search: Search,
+    search: DiscoveryQuery,
     databases: DatabaseCache,
     /// Sessions that were returned, with their stamps at the last scan.
-    given: HashMap<Place, FileStamp>,
+    returned: HashMap<SessionPlace, FileStamp>,
     /// Files that cannot be read.
-    unreadable: Vec<Found>,
+    unreadable: Vec<FoundSession>,
     /// Files that are no session, or belong to another one, with their stamps then.
-    passed: HashMap<Place, FileStamp>,
+    passed: HashMap<SessionPlace, FileStamp>,
     /// Sessions at rest, with their stamps and last timestamps then.
-    resting: HashMap<Place, (FileStamp, Option<Timestamp>)>,
+    idle: HashMap<SessionPlace, (FileStamp, Option<Timestamp>)>,
     /// Files beside sessions, with their time of modification and last timestamp.
-    beside: HashMap<PathBuf, (Timestamp, Timestamp)>,
+    companions: HashMap<PathBuf, (Timestamp, Timestamp)>,
     /// Paths that the last scan could not read.
     refused: Vec<OpenError>,
     /// Candidates that the last scan skipped, because they were not written to recently.
@@ -51,20 +51,20 @@ pub(crate) struct Lookout {
 type FileStamp = (Option<Timestamp>, Option<u64>);
 
 /// Result of one scan.
-pub(crate) struct Look {
+pub(crate) struct LookoutScan {
     /// Sessions that were written to recently and not returned before, newest first.
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<FoundSession>,
     /// Files that cannot be read at the moment, whatever their age.
-    pub(crate) unreadable: Vec<Found>,
+    pub(crate) unreadable: Vec<FoundSession>,
     /// Why paths cannot be read, if that changed since the last scan.
     pub(crate) refused: Option<Vec<Text>>,
     /// Duration of the scan, without reading new sessions.
-    pub(crate) took: Duration,
+    pub(crate) duration: Duration,
 }
 
 impl Lookout {
     /// A scan without earlier results.
-    pub(crate) fn new(search: Search) -> Self {
+    pub(crate) fn new(search: DiscoveryQuery) -> Self {
         Self {
             search,
             ..Self::default()
@@ -78,7 +78,7 @@ impl Lookout {
 
     /// Scans for sessions that were written to since `from`. Candidates without a time of
     /// modification are included.
-    pub(crate) fn look(&mut self, from: Timestamp, now: Timestamp) -> Look {
+    pub(crate) fn scan(&mut self, from: Timestamp, now: Timestamp) -> LookoutScan {
         let begun = Instant::now();
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         let took = begun.elapsed();
@@ -91,7 +91,7 @@ impl Lookout {
                 .collect()
         });
         let rests = |candidate: &Candidate| {
-            self.resting
+            self.idle
                 .get(&candidate.place())
                 .is_some_and(|(stamp, _)| *stamp == candidate.stamp())
         };
@@ -104,24 +104,24 @@ impl Lookout {
             .iter()
             .map(|candidate| candidate.path.clone())
             .collect();
-        let found = self.look_at(recent, from, now);
-        self.folders = self.folders_of_last_look();
+        let found = self.find_new(recent, from, now);
+        self.folders = self.folders_of_last_scan();
         let unreadable = self
             .unreadable
             .iter()
             .chain(&self.databases.unreadable)
             .cloned();
-        Look {
+        LookoutScan {
             found,
             unreadable: unreadable
-                .filter(|found| self.search.wants(found))
+                .filter(|found| self.search.matches(found))
                 .collect(),
             refused,
-            took,
+            duration: took,
         }
     }
 
-    fn folders_of_last_look(&mut self) -> Vec<PathBuf> {
+    fn folders_of_last_scan(&mut self) -> Vec<PathBuf> {
         let older = self
             .older
             .iter()
@@ -149,13 +149,13 @@ impl Lookout {
 
     /// The skipped sessions with files beside them that have timestamps since `from`: a sub-agent
     /// may work for long while nothing is written to the session that waits for it.
-    pub(crate) fn look_beside(&mut self, from: Timestamp, now: Timestamp) -> Vec<Found> {
+    pub(crate) fn scan_companions(&mut self, from: Timestamp, now: Timestamp) -> Vec<FoundSession> {
         let older = std::mem::take(&mut self.older);
         self.paths
             .extend(older.iter().map(|candidate| candidate.path.clone()));
         let mut recent = Vec::new();
         for candidate in older {
-            let last = self.last_time_beside(&candidate, from);
+            let last = self.last_companion_time(&candidate, from);
             recent.extend(last.map(|at| Candidate {
                 modified: Some(at),
                 ..candidate
@@ -163,8 +163,8 @@ impl Lookout {
         }
         let mut all = Vec::new();
         for (candidate, found) in self.read(recent, now) {
-            self.given.insert(candidate.place(), candidate.stamp());
-            all.push(Found {
+            self.returned.insert(candidate.place(), candidate.stamp());
+            all.push(FoundSession {
                 modified: candidate.modified,
                 ..found
             });
@@ -173,16 +173,16 @@ impl Lookout {
     }
 
     /// The last timestamp of the files beside a session, if it is not before `from`.
-    fn last_time_beside(&mut self, candidate: &Candidate, from: Timestamp) -> Option<Timestamp> {
+    fn last_companion_time(&mut self, candidate: &Candidate, from: Timestamp) -> Option<Timestamp> {
         let format = candidate.format?;
-        let written = candidate.written_beside().filter(|(_, at)| *at >= from);
+        let written = candidate.companion_times().filter(|(_, at)| *at >= from);
         let last = written.map(|(path, written)| {
-            let (known_at, last) = self.beside.get(&path).copied().unzip();
+            let (known_at, last) = self.companions.get(&path).copied().unzip();
             let last = last.filter(|_| known_at == Some(written));
             last.unwrap_or_else(|| {
                 let last =
-                    last_time_beside(&path, format).map_or(written, |last| last.min(written));
-                self.beside.insert(path, (written, last));
+                    last_companion_time(&path, format).map_or(written, |last| last.min(written));
+                self.companions.insert(path, (written, last));
                 last
             })
         });
@@ -191,24 +191,24 @@ impl Lookout {
 
     /// The new sessions among the candidates, newest first. A session that grows is at work,
     /// whatever its timestamps.
-    fn look_at(
+    fn find_new(
         &mut self,
         candidates: Vec<Candidate>,
         from: Timestamp,
         now: Timestamp,
-    ) -> Vec<Found> {
+    ) -> Vec<FoundSession> {
         let mut all = Vec::new();
         for (candidate, mut found) in self.read(candidates, now) {
             let (place, stamp) = (candidate.place(), candidate.stamp());
-            let before = self.resting.remove(&place);
+            let before = self.idle.remove(&place);
             if before.is_some_and(|((_, size), _)| size != candidate.size) {
                 found.modified = candidate.modified;
             }
             if found.modified.is_none_or(|at| at >= from) {
-                self.given.insert(place, stamp);
+                self.returned.insert(place, stamp);
                 all.push(found);
             } else {
-                self.resting.insert(place, (stamp, found.modified));
+                self.idle.insert(place, (stamp, found.modified));
                 self.older.push(candidate);
             }
         }
@@ -218,10 +218,14 @@ impl Lookout {
 
     /// Reads the candidates that were not returned before, on two threads, because the first rows
     /// wait for all of them. Unreadable files are tried in every scan.
-    fn read(&mut self, mut candidates: Vec<Candidate>, now: Timestamp) -> Vec<(Candidate, Found)> {
+    fn read(
+        &mut self,
+        mut candidates: Vec<Candidate>,
+        now: Timestamp,
+    ) -> Vec<(Candidate, FoundSession)> {
         candidates.retain(|candidate| {
             let (place, stamp) = (candidate.place(), candidate.stamp());
-            let given = self.given.get_mut(&place).map(|given| *given = stamp);
+            let given = self.returned.get_mut(&place).map(|given| *given = stamp);
             !candidate.is_archive && given.is_none() && self.passed.get(&place) != Some(&stamp)
         });
         let halves: Vec<&[Candidate]> = candidates
@@ -244,7 +248,7 @@ impl Lookout {
         });
         let mut all = Vec::new();
         for (candidate, found) in candidates.into_iter().zip(read.into_iter().flatten()) {
-            match found.filter(|found| self.search.wants(found)) {
+            match found.filter(|found| self.search.matches(found)) {
                 Some(found) if found.unreadable.is_some() => self.unreadable.push(found),
                 Some(found) => all.push((candidate, found)),
                 None => drop(self.passed.insert(candidate.place(), candidate.stamp())),
@@ -254,22 +258,22 @@ impl Lookout {
     }
 
     /// A session is not followed any more; it is returned again when it is written to.
-    pub(crate) fn rest(&mut self, place: Place, last: Option<Timestamp>) {
-        if let Some(stamp) = self.given.remove(&place) {
-            self.resting.insert(place, (stamp, last));
+    pub(crate) fn set_idle(&mut self, place: SessionPlace, last: Option<Timestamp>) {
+        if let Some(stamp) = self.returned.remove(&place) {
+            self.idle.insert(place, (stamp, last));
         }
     }
 
     /// Number of sessions at rest with a timestamp since `from`.
-    pub(crate) fn resting(&self, from: Timestamp) -> usize {
-        self.resting
+    pub(crate) fn count_idle(&self, from: Timestamp) -> usize {
+        self.idle
             .values()
             .filter(|(_, last)| last.is_none_or(|at| at >= from))
             .count()
     }
 
     /// Whether the last scan found a file, or the database whose log it is.
-    pub(crate) fn knows(&self, path: &Path) -> bool {
+    pub(crate) fn contains(&self, path: &Path) -> bool {
         self.paths.contains(&*rows::written_with(path))
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::candidates::{Candidate, DatabaseCache, Search, collect, places};
-use super::facts::{FactReader, goes_on_from_name};
+use super::candidates::{Candidate, DatabaseCache, DiscoveryQuery, collect, places};
+use super::facts::{FactReader, matches_name_end};
 use crate::formats;
 use crate::formats::roots::{Environment, SessionName, file_name};
 use crate::ingest::target::{OpenError, Target};
@@ -38,7 +38,7 @@ pub(crate) fn locate(
     argument: &str,
     environment: &Environment,
 ) -> Option<Result<Target, OpenError>> {
-    if places(environment).is_empty() || !looks_like_a_name(argument) {
+    if places(environment).is_empty() || !is_possible_name(argument) {
         return None;
     }
     Some(match matching(argument, environment).as_slice() {
@@ -50,14 +50,14 @@ pub(crate) fn locate(
 
 /// Whether a word matches any session.
 pub(crate) fn is_name(argument: &str, environment: &Environment) -> bool {
-    looks_like_a_name(argument) && !matching(argument, environment).is_empty()
+    is_possible_name(argument) && !matching(argument, environment).is_empty()
 }
 
 /// The sessions that match a word best.
 fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)> {
-    let search = Search {
+    let search = DiscoveryQuery {
         environment: environment.clone(),
-        ..Search::default()
+        ..DiscoveryQuery::default()
     };
     let (candidates, _) = collect(&search, &mut DatabaseCache::default());
     let mut facts = FactReader::new(Timestamp(0));
@@ -65,7 +65,7 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
         let how = |candidate: &Candidate| Some((how(candidate, &mut facts)?, candidate.clone()));
         candidates.iter().filter_map(how).collect()
     };
-    let mut matches = those(&mut |candidate, facts| how(candidate, argument, facts));
+    let mut matches = those(&mut |candidate, facts| match_of(candidate, argument, facts));
     if matches.is_empty() {
         // Some files have another name than the session in them.
         matches = those(&mut |candidate, facts| {
@@ -84,14 +84,14 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
 
 /// Ids, keys and titles have no slashes and do not begin with a dot or a dash. No session is opened
 /// by its title, but a mistaken one is told its id.
-fn looks_like_a_name(argument: &str) -> bool {
+fn is_possible_name(argument: &str) -> bool {
     let is_of_a_name = |c: char| !c.is_control() && !matches!(c, '/' | '\\' | '*');
     !argument.is_empty()
         && !argument.starts_with(['.', '-', '~'])
         && argument.chars().all(is_of_a_name)
 }
 
-fn how(candidate: &Candidate, name: &str, facts: &mut FactReader) -> Option<Match> {
+fn match_of(candidate: &Candidate, name: &str, facts: &mut FactReader) -> Option<Match> {
     let file = if candidate.row.is_some() {
         ""
     } else {
@@ -117,7 +117,7 @@ fn how(candidate: &Candidate, name: &str, facts: &mut FactReader) -> Option<Matc
         return Some(Match::Exact);
     }
     let begins = names.iter().any(|known| known.starts_with(name));
-    let end = || goes_on_from_name(name, &candidate.id).then_some(Match::End);
+    let end = || matches_name_end(name, &candidate.id).then_some(Match::End);
     rank(names.contains(&name), begins, candidate.is_archive).or_else(end)
 }
 
@@ -132,9 +132,9 @@ fn rank(is_exact: bool, is_beginning: bool, is_archive: bool) -> Option<Match> {
 }
 
 /// Id and agent of a session, as far as the path of its file tells.
-pub(crate) fn named(path: &Path, format: &str) -> Option<(Text, Option<Text>)> {
+pub(crate) fn name_of_file(path: &Path, format: &str) -> Option<(Text, Option<Text>)> {
     let named = formats::named(format)
-        .and_then(|format| format.named(path))
+        .and_then(|format| format.session_name(path))
         .or_else(|| SessionName::stem(path))?;
     Some((Text::clean(named.id), named.agent.map(Text::clean)))
 }
@@ -148,7 +148,7 @@ fn target(candidate: &Candidate) -> Target {
 }
 
 fn none(argument: &str, environment: &Environment) -> OpenError {
-    let near = near(argument, environment);
+    let near = suggestions(argument, environment);
     let near = if near.is_empty() {
         String::new()
     } else {
@@ -160,10 +160,10 @@ fn none(argument: &str, environment: &Environment) -> OpenError {
 }
 
 /// The newest sessions with the word, or one like it, in their id, title or folder.
-fn near(argument: &str, environment: &Environment) -> Vec<String> {
-    let search = Search {
+fn suggestions(argument: &str, environment: &Environment) -> Vec<String> {
+    let search = DiscoveryQuery {
         environment: environment.clone(),
-        ..Search::default()
+        ..DiscoveryQuery::default()
     };
     let (candidates, _) = collect(&search, &mut DatabaseCache::default());
     let mut facts = FactReader::new(Timestamp(0));

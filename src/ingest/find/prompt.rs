@@ -5,20 +5,20 @@ use super::glance;
 use crate::formats::named;
 use crate::ingest::target::SessionHead;
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 
 /// Limit of a prompt in characters.
 const LONGEST: usize = 4_000;
 
 /// Reads the first prompt of a session.
-pub fn first_prompt(found: &Found) -> Option<Text> {
+pub fn first_prompt(found: &FoundSession) -> Option<Text> {
     let format = named(found.format);
     let candidate = Candidate {
         row: found
             .session
             .clone()
-            .map(|name| Box::new(SessionHead::named(name))),
+            .map(|name| Box::new(SessionHead::with_id(name))),
         is_asked: true,
         ..Candidate::at(
             found.path.clone(),
@@ -27,12 +27,12 @@ pub fn first_prompt(found: &Found) -> Option<Text> {
         )
     };
     let glance = match (&candidate.row, format) {
-        (Some(_), Some(format)) => glance::at_rows(&candidate, format, false).ok(),
+        (Some(_), Some(format)) => glance::read_rows(&candidate, format, false).ok(),
         (Some(_), None) => None,
-        (None, _) => glance::at_file(&candidate, false).ok().flatten(),
+        (None, _) => glance::read_file(&candidate, false).ok().flatten(),
     };
     let mut transcript = glance?.transcript();
-    transcript.settle();
+    transcript.update_derived();
     let prompt = transcript.entries().find(|entry| entry.marks.prompt)?;
     words(prompt)
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidates::{self, Candidate, DatabaseCache, Search};
+use super::candidates::{self, Candidate, DatabaseCache, DiscoveryQuery};
 use super::facts::FactReader;
 use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
@@ -20,7 +20,7 @@ use crate::ingest::probe;
 use crate::ingest::sift::{self, LineSieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::pattern::Listings;
@@ -34,7 +34,7 @@ pub(crate) struct Looked {
     /// The sessions, newest first.
     pub(crate) sessions: Vec<Unread>,
     /// Paths that cannot be read, as far as that is known without opening sessions.
-    pub(crate) unreadable: Vec<Found>,
+    pub(crate) unreadable: Vec<FoundSession>,
     /// Named paths that do not exist.
     pub(crate) refused: Vec<OpenError>,
     /// Cached listings of the folders that were searched.
@@ -42,11 +42,11 @@ pub(crate) struct Looked {
 }
 
 /// Finds sessions without reading them.
-pub(crate) fn unread(search: &Search) -> Looked {
+pub(crate) fn unread(search: &DiscoveryQuery) -> Looked {
     let mut databases = DatabaseCache::default();
     let (candidates, refused) = candidates::files(search, &mut databases);
     let mut unreadable = databases.unreadable;
-    unreadable.retain(|found| search.wants(found));
+    unreadable.retain(|found| search.matches(found));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // If the user names folders and files, the scan also finds files beside sessions.
     let may_lie_beside =
@@ -54,7 +54,8 @@ pub(crate) fn unread(search: &Search) -> Looked {
     let has_some = all.iter().any(may_lie_beside);
     let known = all.iter().filter(|_| has_some);
     let beside = known.filter_map(|Unread(candidate, format, _)| {
-        let format = format.filter(|format| !candidates::has_stand_in(*format, &candidate.path))?;
+        let format =
+            format.filter(|format| !candidates::has_replacement(*format, &candidate.path))?;
         Some(sift::companions(&candidate.path, format))
     });
     let beside: HashSet<PathBuf> = beside.flatten().collect();
@@ -65,7 +66,7 @@ pub(crate) fn unread(search: &Search) -> Looked {
     };
     let sessions = all.into_iter().filter(is_wanted).collect();
     Looked {
-        sessions: archives_behind(sessions),
+        sessions: order_archives(sessions),
         unreadable,
         refused,
         listings: databases.listings,
@@ -73,15 +74,15 @@ pub(crate) fn unread(search: &Search) -> Looked {
 }
 
 /// Retains the newest file of each session, which continues the others.
-pub(crate) fn leave_newest(sessions: &mut Vec<Unread>) {
-    candidates::leave_out_beginnings(sessions, |session| &session.0);
+pub(crate) fn retain_newest(sessions: &mut Vec<Unread>) {
+    candidates::remove_continued(sessions, |session| &session.0);
 }
 
 /// Adds the files of sub-agents to their session, if the user named its file and they are sessions
 /// of their own, which only its records name.
 pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
     for session in &mut sessions {
-        session.2 = session.agents_elsewhere();
+        session.2 = session.agent_files();
     }
     let agents: HashSet<PathBuf> = sessions
         .iter()
@@ -92,7 +93,7 @@ pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
 }
 
 /// Moves an archive of a session that continues behind that session, however late it was archived.
-fn archives_behind(sessions: Vec<Unread>) -> Vec<Unread> {
+fn order_archives(sessions: Vec<Unread>) -> Vec<Unread> {
     if !sessions.iter().any(|session| session.0.is_archive) {
         return sessions;
     }
@@ -145,7 +146,7 @@ impl Unread {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
         self.0.is_asked
             || is_since(self.0.modified)
-            || self.0.written_beside().any(|(_, at)| at >= since)
+            || self.0.companion_times().any(|(_, at)| at >= since)
     }
 
     /// What to open.
@@ -157,15 +158,19 @@ impl Unread {
     }
 
     /// Searches its bytes. A session without a file of its own must be read instead.
-    pub(crate) fn sift(&self, reader: &mut Reader, sieve: LineSieve<'_>) -> io::Result<Sifted> {
-        if self.is_of_many() {
+    pub(crate) fn search(
+        &self,
+        reader: &mut UnreadReader,
+        sieve: LineSieve<'_>,
+    ) -> io::Result<Sifted> {
+        if self.is_shared() {
             return Ok(Sifted::Whole(None));
         }
         let file = (&*self.0.path, self.0.is_file);
-        let sifted = sift::sift(file, self.1, &self.2, &reader.1, sieve)?;
+        let sifted = sift::search(file, self.1, &self.2, &reader.1, sieve)?;
         // Only the beginning of an agent's file is predictable.
         let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
-        Ok(if sifted == Sifted::Strange && !is_of_agent {
+        Ok(if sifted == Sifted::NotRecords && !is_of_agent {
             Sifted::Nothing
         } else {
             sifted
@@ -173,12 +178,12 @@ impl Unread {
     }
 
     /// The row for it if it cannot be read, for callers that do not use a [`Reader`].
-    pub(crate) fn unreadable(&self, why: &str) -> Found {
+    pub(crate) fn unreadable(&self, why: &str) -> FoundSession {
         let Self(candidate, format, _) = self;
         let format = format.map_or(Generic.name(), Format::name);
         let place = candidate.place();
-        let found = Found::unreadable(place.path, format, Text::clean(why));
-        Found {
+        let found = FoundSession::unreadable(place.path, format, Text::clean(why));
+        FoundSession {
             session: place.session,
             modified: candidate.modified,
             ..found
@@ -186,21 +191,23 @@ impl Unread {
     }
 
     /// The files of its sub-agents, if the user named it and they are sessions of their own.
-    fn agents_elsewhere(&self) -> Vec<PathBuf> {
+    fn agent_files(&self) -> Vec<PathBuf> {
         let Self(candidate, Some(format), _) = self else {
             return Vec::new();
         };
         if !candidate.is_asked {
             return Vec::new();
         }
-        let id = format.named(&candidate.path).map_or("", |named| named.id);
+        let id = format
+            .session_name(&candidate.path)
+            .map_or("", |named| named.id);
         let starter = format
             .files(&candidate.path, FileRole::Starter(id))
             .into_iter();
         let knows_starter = starter
             .into_iter()
             .any(|Pattern(place)| place != candidate.path);
-        if self.is_of_many() || !knows_starter {
+        if self.is_shared() || !knows_starter {
             return Vec::new();
         }
         let (mut files, mut of_agents) = (Vec::new(), HashSet::new());
@@ -224,7 +231,7 @@ impl Unread {
     }
 
     /// Whether it is in a database, or in a folder of small files.
-    fn is_of_many(&self) -> bool {
+    fn is_shared(&self) -> bool {
         let Self(Candidate { path, id, row, .. }, format, _) = self;
         row.is_some()
             || format.is_some_and(|format| !format.files(path, FileRole::Part(id)).is_empty())
@@ -232,40 +239,41 @@ impl Unread {
 }
 
 /// Reads facts of sessions, one after the other.
-pub(crate) struct Reader(FactReader, Arc<Listings>);
+pub(crate) struct UnreadReader(FactReader, Arc<Listings>);
 
-impl Reader {
+impl UnreadReader {
     /// A reader for this time.
     pub(crate) fn new(now: Timestamp) -> Self {
-        Self::beside(now, &Arc::default())
+        Self::with_listings(now, &Arc::default())
     }
 
     /// Like [`Self::new`], with cached listings of folders.
-    pub(crate) fn beside(now: Timestamp, listings: &Arc<Listings>) -> Self {
+    pub(crate) fn with_listings(now: Timestamp, listings: &Arc<Listings>) -> Self {
         Self(FactReader::new(now), Arc::clone(listings))
     }
 
     /// The facts of a session. `None`: it is none, or another session started it.
-    pub(crate) fn listed(&mut self, unread: &Unread) -> Option<Found> {
+    pub(crate) fn facts_of(&mut self, unread: &Unread) -> Option<FoundSession> {
         self.0.read(unread.0.clone())
     }
 
     /// Whether another session references the file of this one, and includes it.
-    pub(crate) fn is_part(&mut self, found: &Found) -> bool {
+    pub(crate) fn is_part(&mut self, found: &FoundSession) -> bool {
         self.0.is_part(found)
     }
 
     /// The facts of a session. `None`: it is none.
-    pub(crate) fn found(&mut self, unread: &Unread) -> Option<Found> {
-        if let Some(found) = self.listed(unread) {
+    pub(crate) fn found(&mut self, unread: &Unread) -> Option<FoundSession> {
+        if let Some(found) = self.facts_of(unread) {
             return Some(found);
         }
         // A session that another one started, or a file beside one.
         let is_named = unread.0.is_asked || unread.0.format.is_some();
-        let is_whole =
-            |format: &'static dyn Format| is_named || !candidates::is_beside(format, unread.path());
+        let is_whole = |format: &'static dyn Format| {
+            is_named || !candidates::is_companion(format, unread.path())
+        };
         let format = || unread.0.format.or_else(|| format_of(unread.path()));
-        let is_agents = !unread.is_of_many() && format().is_some_and(is_whole);
+        let is_agents = !unread.is_shared() && format().is_some_and(is_whole);
         let asked = Candidate {
             is_asked: true,
             ..unread.0.clone()

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::candidates::{DatabaseCache, Search, collect};
+use super::candidates::{DatabaseCache, DiscoveryQuery, collect};
 use super::facts::FactReader;
 use crate::ingest::target::OpenError;
-use crate::model::found::{Found, Place, Sighting};
+use crate::model::found::{FoundSession, SessionPlace, Sighting};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -32,7 +32,7 @@ pub struct ScanWatch {
 }
 
 /// Starts scanning on a thread of its own, which is at most a full queue ahead of the receiver.
-pub fn watch(search: Search, clock: fn() -> Timestamp) -> ScanWatch {
+pub fn watch(search: DiscoveryQuery, clock: fn() -> Timestamp) -> ScanWatch {
     let (sender, sightings) = bounded(WAITING);
     let (wanted, unwanted) = bounded(0);
     thread::spawn(move || {
@@ -40,7 +40,7 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> ScanWatch {
         let mut send = |sighting| sender.send(sighting).is_ok();
         loop {
             let start = Instant::now();
-            if !looker.look(clock(), &mut send) {
+            if !looker.scan(clock(), &mut send) {
                 return;
             }
             let pause = PAUSE.max(start.elapsed().saturating_mul(SHARE));
@@ -58,9 +58,9 @@ pub fn watch(search: Search, clock: fn() -> Timestamp) -> ScanWatch {
 /// Results of earlier scans.
 #[derive(Default)]
 struct Looker {
-    search: Search,
+    search: DiscoveryQuery,
     databases: DatabaseCache,
-    known: HashMap<Place, WatchedSession>,
+    known: HashMap<SessionPlace, WatchedSession>,
     /// Paths that the last scan could not read.
     refused: Vec<OpenError>,
 }
@@ -77,7 +77,7 @@ struct WatchedSession {
 }
 
 impl Looker {
-    fn new(search: Search) -> Self {
+    fn new(search: DiscoveryQuery) -> Self {
         Self {
             search,
             ..Self::default()
@@ -85,7 +85,7 @@ impl Looker {
     }
 
     /// Scans all folders once. Returns `false` when the receiver is gone.
-    fn look(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
+    fn scan(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
         let (candidates, failures) = collect(&self.search, &mut self.databases);
         if self.refused != failures {
             let refused = failures
@@ -123,7 +123,7 @@ impl Looker {
                 return false;
             }
         }
-        let gone: Vec<Place> = self
+        let gone: Vec<SessionPlace> = self
             .known
             .keys()
             .filter(|place| !there.contains(place))
@@ -131,7 +131,7 @@ impl Looker {
             .collect();
         for place in gone {
             let was_sent = self.known.remove(&place).is_some_and(|known| known.is_sent);
-            if was_sent && !send(Sighting::Gone(place)) {
+            if was_sent && !send(Sighting::Removed(place)) {
                 return false;
             }
         }
@@ -141,12 +141,12 @@ impl Looker {
     /// Sends the result for a path, if it changed.
     fn send_news(
         &mut self,
-        place: Place,
+        place: SessionPlace,
         (modified, size): (Option<Timestamp>, Option<u64>),
-        found: Option<Found>,
+        found: Option<FoundSession>,
         send: &mut dyn FnMut(Sighting) -> bool,
     ) -> bool {
-        let found = found.filter(|found| self.search.wants(found));
+        let found = found.filter(|found| self.search.matches(found));
         let is_live = found.as_ref().is_some_and(|found| found.live == Some(true));
         let unreadable = found.as_ref().and_then(|found| found.unreadable.clone());
         let is_known = |known: &WatchedSession| {
@@ -168,7 +168,7 @@ impl Looker {
             .is_some_and(|known| known.is_sent);
         match found {
             Some(found) => send(Sighting::Found(Box::new(found))),
-            None => !was_sent || send(Sighting::Gone(place)),
+            None => !was_sent || send(Sighting::Removed(place)),
         }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
 
     use super::{Looker, watch};
     use crate::formats::roots::Environment;
-    use crate::ingest::find::Search;
+    use crate::ingest::find::DiscoveryQuery;
     use crate::model::found::Sighting;
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
@@ -197,7 +197,7 @@ mod tests {
 
     fn sent(looker: &mut Looker) -> Vec<String> {
         let mut sent = Vec::new();
-        looker.look(LATER, &mut |sighting| {
+        looker.scan(LATER, &mut |sighting| {
             sent.push(match sighting {
                 Sighting::Found(found) => {
                     format!(
@@ -206,7 +206,7 @@ mod tests {
                         found.size.unwrap_or_default()
                     )
                 }
-                Sighting::Gone(place) => {
+                Sighting::Removed(place) => {
                     format!("gone {}", place.path.file_name().unwrap().display())
                 }
                 Sighting::Refused(why) => {
@@ -228,9 +228,9 @@ mod tests {
             home: Some(home.path().to_owned()),
             ..Environment::default()
         };
-        let mut looker = Looker::new(Search {
+        let mut looker = Looker::new(DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         });
         assert_eq!(sent(&mut looker), ["all"]);
         let (one, two) = (
@@ -260,9 +260,9 @@ mod tests {
 
     #[test]
     fn places_that_are_not_there_are_sent_once() {
-        let search = Search {
+        let search = DiscoveryQuery {
             paths: vec!["/there/is/no/such.sqlite".into()],
-            ..Search::default()
+            ..DiscoveryQuery::default()
         };
         let mut looker = Looker::new(search.clone());
         assert!(

@@ -48,7 +48,7 @@ struct JoinedSource {
     meta: Meta,
     tally: Tally,
     /// Its edits before all sessions were read.
-    unread: Vec<Edit>,
+    early_edits: Vec<Edit>,
     /// Its edits with their times, before all are merged.
     waiting: Vec<(Option<Timestamp>, Edit)>,
     notices: Vec<Notice>,
@@ -63,12 +63,12 @@ struct JoinedSource {
     /// Its requests by entry.
     own: HashMap<Key, OwnRequest>,
     /// Number of another session that records the same requests.
-    same: Option<u32>,
+    duplicate_of: Option<u32>,
     /// What it repeats of older sessions with other ids.
     shares: Vec<RepeatedRequests>,
     sum: RecordedTotals,
     /// Entries before a replacement, while that is in progress.
-    former: HashMap<Key, Vec<Piece>>,
+    before_replacement: HashMap<Key, Vec<Piece>>,
 }
 
 /// A request of a session.
@@ -129,8 +129,7 @@ impl Merge {
             .for_each(|part| part.is_cut = true);
     }
 
-    /// Adds a batch of a session.
-    pub(crate) fn take(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
+    pub(crate) fn add(&mut self, number: usize, batch: Batch) -> Vec<Batch> {
         let Self {
             parts,
             requests,
@@ -141,21 +140,21 @@ impl Merge {
         };
         let before = part.session();
         if batch.mode.begins() {
-            part.begin_anew();
+            part.restart();
         }
         let is_piped = batch.is_piped;
         let ends = batch.mode.ends();
         let seat = part.seat.clone();
-        part.tally = batch.tally.moved(&|origin| seat.origin(origin));
+        part.tally = batch.tally.renumbered(&|origin| seat.origin(origin));
         for mut notice in batch.notices {
             seat.origin(&mut notice.origin);
             part.notices.push(notice);
         }
         if !*is_begun {
-            part.unread.extend(batch.edits);
+            part.early_edits.extend(batch.edits);
             return Vec::new();
         }
-        part.take_in(batch.edits, requests);
+        part.add_edits(batch.edits, requests);
         let session = part.session();
         if session != before {
             part.waiting.push((None, session));
@@ -166,7 +165,7 @@ impl Merge {
         let fuller = requests.take_fuller();
         part.waiting
             .extend(fuller.into_iter().map(|edit| (None, edit)));
-        let mut batches = self.rest(number);
+        let mut batches = self.drain(number);
         for batch in &mut batches {
             batch.is_piped = is_piped;
         }
@@ -186,7 +185,7 @@ impl Merge {
     }
 
     /// A message about a session, for the user.
-    pub(crate) fn said(&self, number: usize, what: &str) -> String {
+    pub(crate) fn message(&self, number: usize, what: &str) -> String {
         let name = self
             .parts
             .get(number)
@@ -201,12 +200,12 @@ impl Merge {
         first.sort_by_key(|(_, part)| part.precedence());
         let mut order = Vec::new();
         for (number, part) in first {
-            let said = std::mem::take(&mut part.unread);
-            part.take_in(said, &mut self.requests);
+            let said = std::mem::take(&mut part.early_edits);
+            part.add_edits(said, &mut self.requests);
             order.push(number);
         }
-        self.note_shares(&order);
-        self.note_forks();
+        self.count_shares(&order);
+        self.count_forks();
         let mut edits = vec![self.title()];
         edits.extend(self.parts.iter().map(JoinedSource::session));
         let mut roots = self.parts.iter().map(|part| part.meta.root.as_ref());
@@ -237,7 +236,7 @@ impl Merge {
     }
 
     /// Counts what each session repeats of those before it in this order.
-    fn note_shares(&mut self, order: &[usize]) {
+    fn count_shares(&mut self, order: &[usize]) {
         let mut having: HashMap<&RequestIdentity, Vec<usize>> = HashMap::new();
         for (number, part) in order
             .iter()
@@ -266,7 +265,7 @@ impl Merge {
             else {
                 continue;
             };
-            let sums = so_far::when_forked(&other.log(), &part.log());
+            let sums = so_far::usage_at_fork(&other.log(), &part.log());
             let sums = sums.map(|(_, sums)| sums).unwrap_or_default();
             if let Some(part) = self.parts.get_mut(later) {
                 part.shares.push(RepeatedRequests {
@@ -281,7 +280,7 @@ impl Merge {
 
     /// A fork's totals include what it was forked with. The rest of the other session's usage is in
     /// no total, unless its agent records totals, too.
-    fn note_forks(&mut self) {
+    fn count_forks(&mut self) {
         let has_none = |share: &&RepeatedRequests| {
             self.parts
                 .get(share.session)
@@ -303,7 +302,7 @@ impl Merge {
         }
         self.parts
             .iter_mut()
-            .for_each(JoinedSource::open_beyond_forks);
+            .for_each(JoinedSource::report_outside_forks);
     }
 
     /// Title of the joined session.
@@ -316,11 +315,11 @@ impl Merge {
         })
     }
 
-    fn rest(&mut self, number: usize) -> Vec<Batch> {
+    fn drain(&mut self, number: usize) -> Vec<Batch> {
         let Some(part) = self.parts.get_mut(number) else {
             return Vec::new();
         };
-        part.open_beyond_forks();
+        part.report_outside_forks();
         let mut edits: Vec<Edit> = part.waiting.drain(..).map(|(_, edit)| edit).collect();
         let notices = std::mem::take(&mut part.notices);
         if edits
@@ -334,7 +333,7 @@ impl Merge {
 
     fn batches(&self, edits: Vec<Edit>, notices: Vec<Notice>) -> Vec<Batch> {
         let mut tally = Tally::default();
-        self.parts.iter().for_each(|part| tally.absorb(&part.tally));
+        self.parts.iter().for_each(|part| tally.merge(&part.tally));
         let batch = |edits| {
             let mut batch = Batch::default();
             (batch.edits, batch.tally) = (edits, tally.clone());
@@ -360,19 +359,19 @@ impl Merge {
 }
 
 impl JoinedSource {
-    fn begin_anew(&mut self) {
-        self.former = std::mem::take(&mut self.known);
+    fn restart(&mut self) {
+        self.before_replacement = std::mem::take(&mut self.known);
         self.meta = Meta::default();
         self.clocks.clear();
         self.waiting.clear();
-        self.unread.clear();
+        self.early_edits.clear();
     }
 
     /// Sort key: of two sessions with the same request, the lesser one recorded it first. A fork
     /// may have the timestamps of its original.
     fn precedence(&self) -> (bool, Option<Timestamp>, bool) {
         let entries = || {
-            self.unread.iter().filter_map(|edit| match edit {
+            self.early_edits.iter().filter_map(|edit| match edit {
                 Edit::Entry(entry) => Some(entry),
                 _ => None,
             })
@@ -387,14 +386,16 @@ impl JoinedSource {
         )
     }
 
-    fn take_in(&mut self, edits: Vec<Edit>, requests: &mut RequestOwners) {
+    fn add_edits(&mut self, edits: Vec<Edit>, requests: &mut RequestOwners) {
         // The session it continues may have records here under an id of its own.
         let id = edits.iter().rev().find_map(|edit| match edit {
             Edit::Meta(MetaEdit::Id(id)) => Some(id),
             _ => None,
         });
         if let Some(id) = id {
-            self.same = self.same.or_else(|| requests.other_of(id, &self.seat));
+            self.duplicate_of = self
+                .duplicate_of
+                .or_else(|| requests.other_of(id, &self.seat));
             self.id = Some(id.clone());
         }
         for edit in edits {
@@ -406,8 +407,7 @@ impl JoinedSource {
         self.own.values().map(|own| &own.request)
     }
 
-    /// Its requests by time.
-    fn by_time(&self) -> Vec<(&Key, &OwnRequest)> {
+    fn requests_by_time(&self) -> Vec<(&Key, &OwnRequest)> {
         let mut own: Vec<_> = self.own.iter().collect();
         own.sort_by_key(|(_, own)| own.number);
         let mut clock = None;
@@ -421,7 +421,7 @@ impl JoinedSource {
     }
 
     fn log(&self) -> RequestLog<'_, &RequestIdentity> {
-        let own = self.by_time();
+        let own = self.requests_by_time();
         let numbers: HashMap<&Key, usize> = own
             .iter()
             .zip(1..)
@@ -439,7 +439,7 @@ impl JoinedSource {
     }
 
     /// Reports the usage that is in no fork's totals.
-    fn open_beyond_forks(&mut self) {
+    fn report_outside_forks(&mut self) {
         let Some(forked) = &self.sum.of_fork else {
             return;
         };
@@ -515,7 +515,7 @@ impl JoinedSource {
 
     /// Removes entries that the replacement did not name.
     fn drop_former(&mut self) {
-        for (key, pieces) in std::mem::take(&mut self.former) {
+        for (key, pieces) in std::mem::take(&mut self.before_replacement) {
             let Some(now) = self.known.get(&key) else {
                 self.waiting.push((None, Edit::Retire(key)));
                 continue;
@@ -543,12 +543,14 @@ impl JoinedSource {
     /// The edit that makes its lane a session, with its metadata.
     fn session(&self) -> Edit {
         let (name, label, root) = (self.seat.lane.clone(), self.label(), self.meta.root.clone());
-        let same = self.same.and_then(|number| usize::try_from(number).ok());
+        let same = self
+            .duplicate_of
+            .and_then(|number| usize::try_from(number).ok());
         Edit::Meta(MetaEdit::Session {
             name,
             label,
             root,
-            same,
+            duplicate_of: same,
             shares: self.shares.clone(),
         })
     }
@@ -561,7 +563,7 @@ impl JoinedSource {
             | MetaEdit::SumSoFar { .. }),
         ) = edit
         {
-            self.meta.take(fact);
+            self.meta.apply(fact);
             return;
         }
         let (lane, at) = match &edit {
@@ -570,7 +572,7 @@ impl JoinedSource {
             _ => (None, None),
         };
         let is_counted = self.counts(&edit, requests);
-        let Some(mut edit) = self.seat.take(edit) else {
+        let Some(mut edit) = self.seat.qualify(edit) else {
             return;
         };
         let before = self.clocks.get(&lane).copied();
@@ -653,7 +655,7 @@ impl JoinedSource {
         }
         let owner = requests.owner(&self.seat, request, key, usage, model);
         if owner != self.seat.number && usage.scope.is_of_requests() {
-            self.same = Some(owner);
+            self.duplicate_of = Some(owner);
         }
         owner == self.seat.number
     }

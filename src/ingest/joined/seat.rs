@@ -50,7 +50,7 @@ impl SessionSeat {
     }
 
     /// Makes an edit unique; `None` for metadata of the session as a whole.
-    pub(crate) fn take(&self, mut edit: Edit) -> Option<Edit> {
+    pub(crate) fn qualify(&self, mut edit: Edit) -> Option<Edit> {
         match &mut edit {
             Edit::Entry(entry) => self.entry(entry),
             Edit::Result { call, result, lane } => {
@@ -99,7 +99,7 @@ impl SessionSeat {
                 call: call.as_ref().map(|call| self.key(call)),
             }),
             MetaEdit::Helper(name) => Some(MetaEdit::Helper(self.lane(Some(name)))),
-            MetaEdit::Kept { compaction, first } => Some(MetaEdit::Kept {
+            MetaEdit::FirstKept { compaction, first } => Some(MetaEdit::FirstKept {
                 compaction: self.key(compaction),
                 first: self.key(first),
             }),

@@ -48,7 +48,7 @@ pub(super) fn of(text: &mut dyn Read) -> io::Result<(Vec<u8>, bool)> {
         match text.read(&mut chunk) {
             Ok(0) => return Ok((skeleton.out, true)),
             Ok(count) => {
-                skeleton.take(chunk.get(..count).unwrap_or_default());
+                skeleton.feed(chunk.get(..count).unwrap_or_default());
                 read += count as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -80,7 +80,7 @@ impl Skeleton {
         is_clear || self.out.len() >= LARGEST || self.open.len() >= DEEPEST || read >= MOST
     }
 
-    fn take(&mut self, mut bytes: &[u8]) {
+    fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((first, rest)) = bytes.split_first() {
             let is_beyond = self.left_out.is_some() || self.string == Some(CUT);
             if self.string.is_some() && is_beyond && !self.is_escaped {
@@ -102,7 +102,7 @@ impl Skeleton {
         }
     }
 
-    fn put(&mut self, byte: u8) {
+    fn push(&mut self, byte: u8) {
         if self.left_out.is_none() {
             self.out.push(byte);
         }
@@ -114,23 +114,23 @@ impl Skeleton {
         match byte {
             b'"' if !was_escaped => {
                 self.string = None;
-                self.put(byte);
+                self.push(byte);
             }
             _ => {
                 self.is_escaped = byte == b'\\' && !was_escaped;
                 if len < STRING {
-                    self.put(byte);
+                    self.push(byte);
                     self.string = Some(len + 1);
                 } else if len != CUT {
                     self.string = Some(CUT);
-                    self.cut();
+                    self.trim_end();
                 }
             }
         }
     }
 
     /// Ends a truncated string before an incomplete character or escape.
-    fn cut(&mut self) {
+    fn trim_end(&mut self) {
         if self.left_out.is_some() {
             return;
         }
@@ -147,17 +147,17 @@ impl Skeleton {
     fn between(&mut self, byte: u8) {
         match byte {
             b'"' => {
-                self.put(byte);
+                self.push(byte);
                 self.string = Some(0);
                 return;
             }
             b'{' => {
-                self.put(byte);
+                self.push(byte);
                 self.open.push(None);
                 return;
             }
             b'[' => {
-                self.put(byte);
+                self.push(byte);
                 self.open.push(Some(0));
                 self.arrays += 1;
                 return;
@@ -182,7 +182,7 @@ impl Skeleton {
             b'\n' if self.open.is_empty() => self.records += 1,
             _ => {}
         }
-        self.put(byte);
+        self.push(byte);
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Instant;
 use super::{Main, PendingStep, SessionReader};
 use crate::formats::roots::{FileRole, Pattern};
 use crate::ingest::earlier::{self, FilePart, is_packed};
-use crate::ingest::files::Kind;
+use crate::ingest::files::FileKind;
 use crate::ingest::line_file::LineFile;
 use crate::ingest::whole::Small;
 use crate::model::record::Shape;
@@ -32,7 +32,7 @@ impl SessionReader<'_> {
             self.queue.extend(
                 parts
                     .into_iter()
-                    .map(|part| PendingStep::Text(Kind::Lines, part)),
+                    .map(|part| PendingStep::Text(FileKind::Lines, part)),
             );
         }
         let plan = &self.plan;
@@ -59,20 +59,20 @@ impl SessionReader<'_> {
             return;
         }
         // The first number belongs to the opened path, wherever it is.
-        self.files.number(&self.plan.path, Kind::Small);
+        self.files.number(&self.plan.path, FileKind::Small);
         self.add_patterns(lines, false, now);
     }
 
     /// Adds the files that records referenced. Those of a folder are read next, so that the parts
     /// of a message follow it.
-    pub(super) fn follow_up(&mut self, now: Instant) {
+    pub(super) fn add_requested(&mut self, now: Instant) {
         if let Main::Rows(rows) = &mut self.main {
             let wanted = self.emitter.take_wanted();
-            return rows.want(wanted, &mut self.emitter);
+            return rows.request_sessions(wanted, &mut self.emitter);
         }
         for wanted in self.emitter.take_wanted() {
-            if self.asked.insert(wanted.clone()) {
-                let patterns = self.plan.follow_up(&wanted);
+            if self.requested.insert(wanted.clone()) {
+                let patterns = self.plan.requested_files(&wanted);
                 self.add_patterns(patterns, self.plan.shape == Shape::Folder, now);
             }
         }
@@ -109,14 +109,14 @@ impl SessionReader<'_> {
             return Some(PendingStep::Small(*index, None));
         }
         let kind = if self.plan.shape == Shape::Rows {
-            Kind::Lines
+            FileKind::Lines
         } else {
             kind_of(path)
         };
         let id = self
             .files
             .announce(Arc::clone(path), kind, &mut self.emitter);
-        if !matches!(kind, Kind::CompanionLines | Kind::Lines) {
+        if !matches!(kind, FileKind::CompanionLines | FileKind::Lines) {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
             self.smalls.push(Small::new(
                 Arc::clone(path),
@@ -131,7 +131,7 @@ impl SessionReader<'_> {
                 path: path.to_path_buf(),
                 bytes: u64::MAX,
             };
-            return Some(PendingStep::Text(Kind::CompanionLines, part));
+            return Some(PendingStep::Text(FileKind::CompanionLines, part));
         }
         if self.line_file_at.contains_key(&**path) {
             return None;
@@ -139,7 +139,7 @@ impl SessionReader<'_> {
         match LineFile::open(path, kind, &self.files, now) {
             Ok(line_file) => {
                 let mut line_file = line_file.planned(&self.plan);
-                line_file.follower.rest();
+                line_file.follower.close();
                 self.unopened.remove(&**path);
                 self.line_file_at
                     .insert(path.to_path_buf(), self.line_files.len());
@@ -158,10 +158,10 @@ impl SessionReader<'_> {
 }
 
 /// Kind of a companion's content: one JSON value, a text, or a record a line.
-fn kind_of(path: &Path) -> Kind {
+fn kind_of(path: &Path) -> FileKind {
     match path.extension().and_then(|extension| extension.to_str()) {
-        None | Some("json" | "lock" | "yaml") => Kind::Small,
-        Some("txt") => Kind::Text,
-        Some(_) => Kind::CompanionLines,
+        None | Some("json" | "lock" | "yaml") => FileKind::Small,
+        Some("txt") => FileKind::Text,
+        Some(_) => FileKind::CompanionLines,
     }
 }

@@ -47,7 +47,7 @@ impl Registry {
     /// For the session in the file at `path`; `None` if its agent has no such folder.
     pub(crate) fn of(format: &dyn Format, path: &Path) -> Option<Self> {
         let folder = format.file(path, FileRole::Processes)?;
-        let session = format.named(path)?.id.to_owned();
+        let session = format.session_name(path)?.id.to_owned();
         Some(Self {
             folder,
             session,
@@ -62,7 +62,7 @@ impl Registry {
     }
 
     /// The process that has the session open: of several the one that was active last.
-    pub(crate) fn look(&self) -> Option<Process> {
+    pub(crate) fn newest_process(&self) -> Option<Process> {
         let all = processes(&self.folder);
         let own = all.iter().filter(|process| process.session == self.session);
         own.max_by_key(|process| process.updated).cloned()
@@ -78,10 +78,10 @@ impl Registry {
             return false;
         }
         if is_named() {
-            forget(&self.folder);
+            invalidate(&self.folder);
         }
         self.looked = Some(now);
-        let running = self.look().and_then(|process| process.running);
+        let running = self.newest_process().and_then(|process| process.running);
         std::mem::replace(&mut self.last, running) != running
     }
 
@@ -106,7 +106,7 @@ fn processes(folder: &Path) -> Arc<Vec<Process>> {
     found
 }
 
-fn forget(folder: &Path) {
+fn invalidate(folder: &Path) {
     if let Some(looks) = &mut *LOOKS.lock().unwrap_or_else(PoisonError::into_inner) {
         looks.remove(folder);
     }
@@ -167,7 +167,7 @@ mod tests {
         let mut now = Instant::now();
         let mut seen = || {
             now += AGAIN;
-            super::forget(&registry.folder);
+            super::invalidate(&registry.folder);
             registry
                 .poll(&Hints::default(), now)
                 .then(|| registry.last.map(|running| running.status))

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{PendingStep, SessionReader};
-use crate::formats::definition::store::query_beside;
+use crate::formats::definition::store::companion_query;
 use crate::formats::definition::template::filled;
 use crate::ingest::catalog;
-use crate::ingest::files::Kind;
+use crate::ingest::files::FileKind;
 use crate::ingest::plan::Plan;
 use crate::ingest::whole::Small;
 use crate::model::record::Shape;
 use crate::source::regular::Fence;
-use crate::source::rows::{Cell, Database, DatabaseState, Failure};
+use crate::source::rows::{Database, DatabaseFailure, DatabaseState, SqlValue};
 
 /// How long to wait for a writer if everything is read at once.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ impl DatabaseBeside {
     }
 
     /// Whether it was written to since it was read.
-    fn has_news(&self) -> bool {
+    fn has_changed(&self) -> bool {
         DatabaseState::of(&self.path)
             .is_ok_and(|now| now.base.is_file && self.read.is_none_or(|read| read != now))
     }
@@ -64,7 +64,7 @@ impl SessionReader<'_> {
         if self
             .rows_beside
             .as_ref()
-            .is_some_and(DatabaseBeside::has_news)
+            .is_some_and(DatabaseBeside::has_changed)
         {
             self.queue.push_back(PendingStep::RowsBeside);
         }
@@ -79,8 +79,8 @@ impl SessionReader<'_> {
             let path: Arc<Path> = Arc::from(&*beside.path);
             let id = self
                 .files
-                .announce(Arc::clone(&path), Kind::Small, &mut self.emitter);
-            Small::new(path, id, Kind::Small, Fence::default())
+                .announce(Arc::clone(&path), FileKind::Small, &mut self.emitter);
+            Small::new(path, id, FileKind::Small, Fence::default())
         });
         let patience = if self.bodies.is_live() {
             Duration::ZERO
@@ -91,7 +91,7 @@ impl SessionReader<'_> {
         match rows(&beside.path, &self.plan, patience) {
             Ok(Some(bytes)) => small.emit(&mut self.emitter, &bytes),
             Ok(None) => {}
-            Err(Failure::Busy) if self.bodies.is_live() => return,
+            Err(DatabaseFailure::Busy) if self.bodies.is_live() => return,
             Err(failure) => {
                 let what = format!(
                     "{} cannot be read: {}",
@@ -106,15 +106,15 @@ impl SessionReader<'_> {
 }
 
 /// The rows of a database as JSON; `None` if it has none.
-fn rows(path: &Path, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, Failure> {
+fn rows(path: &Path, plan: &Plan, patience: Duration) -> Result<Option<Vec<u8>>, DatabaseFailure> {
     let database = Database::open_patiently(path, patience)?;
     let tables = catalog::tables(&database)?;
     let rows = plan.format.head().rows_beside.as_ref();
-    let sql = rows.and_then(|rows| query_beside(rows, &tables));
-    let (Some(sql), Some(session)) = (sql, plan.format.named(&plan.path)) else {
+    let sql = rows.and_then(|rows| companion_query(rows, &tables));
+    let (Some(sql), Some(session)) = (sql, plan.format.session_name(&plan.path)) else {
         return Ok(None);
     };
     Ok(database
-        .value(&sql, &[Cell::from(session.id)])?
-        .map(Cell::content))
+        .value(&sql, &[SqlValue::from(session.id)])?
+        .map(SqlValue::content))
 }

@@ -8,7 +8,7 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use crate::ingest::bodies::Bodies;
-use crate::source::rows::{Database, Failure};
+use crate::source::rows::{Database, DatabaseFailure};
 
 /// How long a reading without following waits for a writer, because it cannot try again later.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,17 +26,21 @@ pub(crate) struct Databases(Rc<RefCell<HashMap<PathBuf, LastOpened>>>);
 impl Databases {
     /// Whether a database is busy at the moment, so that no session of it can be read.
     pub(crate) fn is_busy(&self, path: &Path) -> bool {
-        matches!(self.open(path, Bodies::Recent), Err(Failure::Busy))
+        matches!(self.open(path, Bodies::Recent), Err(DatabaseFailure::Busy))
     }
 
     /// Opens the database in its current state.
-    pub(super) fn open(&self, path: &Path, bodies: Bodies) -> Result<Rc<Database>, Failure> {
+    pub(super) fn open(
+        &self,
+        path: &Path,
+        bodies: Bodies,
+    ) -> Result<Rc<Database>, DatabaseFailure> {
         if !bodies.is_live() {
             return Database::open_patiently(path, PATIENCE).map(Rc::new);
         }
         let known = self.0.borrow().get(path).cloned();
         match known {
-            Some(Err(at)) if at.elapsed() < BUSY => return Err(Failure::Busy),
+            Some(Err(at)) if at.elapsed() < BUSY => return Err(DatabaseFailure::Busy),
             Some(Ok(known)) => {
                 if let Some(database) = known.upgrade().filter(|database| database.is_current()) {
                     return Ok(database);
@@ -47,7 +51,7 @@ impl Databases {
         let database = Database::open(path).map(Rc::new);
         let opened = match &database {
             Ok(database) => Ok(Rc::downgrade(database)),
-            Err(Failure::Busy) => Err(Instant::now()),
+            Err(DatabaseFailure::Busy) => Err(Instant::now()),
             Err(_) => Ok(Weak::new()),
         };
         self.0.borrow_mut().insert(path.to_owned(), opened);

@@ -7,13 +7,13 @@ use super::look::{AT_ONCE, ReadStep};
 use crate::formats::decoder::is_blank;
 use crate::ingest::bodies::Bodies;
 use crate::ingest::emitter::Emitter;
-use crate::ingest::files::Kind;
+use crate::ingest::files::FileKind;
 use crate::model::edit::saturating_u32;
 use crate::model::fingerprint::hash_of;
 use crate::model::record::{Origin, Record};
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::packed;
-use crate::source::rows::{Cell, Failure};
+use crate::source::rows::{DatabaseFailure, SqlValue};
 
 /// Session, table, and row id.
 type RowPlace = (usize, usize, i64);
@@ -24,7 +24,7 @@ impl RowFollower {
         &mut self,
         number: usize,
         emitter: &mut Emitter<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         let database = self.database()?;
         let Some(session) = self.sessions.get_mut(number) else {
             return Ok(());
@@ -45,7 +45,7 @@ impl RowFollower {
         &mut self,
         number: usize,
         emitter: &mut Emitter<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         let database = self.database()?;
         let Some(session) = self.sessions.get(number) else {
             return Ok(());
@@ -56,7 +56,7 @@ impl RowFollower {
     }
 
     /// Reads a row, and the queued ones after it, in one query.
-    pub(super) fn read_rows(&mut self, first: RowPlace) -> Result<(), Failure> {
+    pub(super) fn read_rows(&mut self, first: RowPlace) -> Result<(), DatabaseFailure> {
         let database = self.database()?;
         let further = self.queue.iter().map_while(|todo| match todo {
             ReadStep::Row { session, table, at } => Some((*session, *table, *at)),
@@ -67,10 +67,10 @@ impl RowFollower {
             .take(AT_ONCE)
             .collect();
         let mut questions = places.iter().map_while(|(session, table, at)| {
-            let id = Cell::from(self.sessions.get(*session)?.id.as_str());
+            let id = SqlValue::from(self.sessions.get(*session)?.id.as_str());
             Some((
                 self.queries.tables.get(*table)?.one.as_str(),
-                vec![id, Cell::Int(*at)],
+                vec![id, SqlValue::Int(*at)],
             ))
         });
         let answers = database.values(&mut questions)?;
@@ -81,7 +81,7 @@ impl RowFollower {
                 Ok(Some(cell)) => Ok(cell.content()),
                 // The row was deleted since the scan; the next scan detects that.
                 Ok(None) => continue,
-                Err(Failure::Damaged(what)) => Err(what),
+                Err(DatabaseFailure::Damaged(what)) => Err(what),
                 Err(failure) => return Err(failure),
             };
             read.push(ReadStep::Have {
@@ -123,8 +123,8 @@ impl RowFollower {
             Err(what) => {
                 if !rows.known.read(table, at, 0) {
                     let what = format!("a row cannot be read: {what}");
-                    let tally = emitter.fault_apart(Record { origin, bytes: b"" }, &what);
-                    rows.known.note(table, at, (0, file), tally);
+                    let tally = emitter.fault_provisional(Record { origin, bytes: b"" }, &what);
+                    rows.known.record(table, at, (0, file), tally);
                 }
                 return;
             }
@@ -134,13 +134,13 @@ impl RowFollower {
             return;
         }
         if let Some(tally) = rows.known.counted_before(table, at, origin.file) {
-            emitter.take_back(&tally, origin);
+            emitter.retract(&tally, origin);
         }
-        emitter.leave_bodies(self.bodies == Bodies::Away || self.leaves_bodies);
+        emitter.set_stubs_only(self.bodies == Bodies::OnDisk || self.leaves_bodies);
         let tally = match unpacked(bytes) {
-            Err(what) => emitter.fault_apart(Record { origin, bytes: b"" }, &what),
+            Err(what) => emitter.fault_provisional(Record { origin, bytes: b"" }, &what),
             Ok(text) if is_blank(&text) => {
-                emitter.fault_apart(Record { origin, bytes: b"" }, "a row without content")
+                emitter.fault_provisional(Record { origin, bytes: b"" }, "a row without content")
             }
             Ok(text) => {
                 let origin = Origin {
@@ -157,12 +157,15 @@ impl RowFollower {
                 emitter.emit_as(record, place, table == 0 && rows.is_abandoned(at))
             }
         };
-        rows.known.note(table, at, (hash, origin.file), tally);
+        rows.known.record(table, at, (hash, origin.file), tally);
         self.read += 1;
     }
 
     /// Reports the anomaly of the files beside the database once.
-    pub(super) fn report_anomaly(&mut self, emitter: &mut Emitter<'_>) -> Result<(), Failure> {
+    pub(super) fn report_anomaly(
+        &mut self,
+        emitter: &mut Emitter<'_>,
+    ) -> Result<(), DatabaseFailure> {
         let anomaly = self.database()?.anomaly();
         if let Some(what) = anomaly.filter(|_| self.anomaly != anomaly)
             && let Some(session) = self.sessions.first_mut()
@@ -179,15 +182,15 @@ impl RowFollower {
         &mut self,
         number: usize,
         emitter: &mut Emitter<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DatabaseFailure> {
         let database = self.database()?;
         let (Some(sql), Some(session)) = (&self.queries.archive, self.sessions.get(number)) else {
             return Ok(());
         };
-        let Some(cell) = database.value(sql, &[Cell::from(session.id.as_str())])? else {
+        let Some(cell) = database.value(sql, &[SqlValue::from(session.id.as_str())])? else {
             return Ok(());
         };
-        let kind = Kind::Archive {
+        let kind = FileKind::Archive {
             session: self.files.session(&session.id),
             is_lane: session.lane.is_some(),
         };
@@ -204,7 +207,7 @@ impl RowFollower {
                 return Ok(());
             }
         };
-        emitter.leave_bodies(self.bodies == Bodies::Away);
+        emitter.set_stubs_only(self.bodies == Bodies::OnDisk);
         let mut buffer = LineBuffer::new(file);
         let mut emit = |line: Line<'_>| {
             let record = line.record();

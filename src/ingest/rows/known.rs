@@ -56,8 +56,14 @@ impl KnownRows {
 
     /// Lists a row with its time and size. Returns whether they are unchanged since it was read. If
     /// not, it stays due until it is read, because a queued read may fail if the database is busy.
-    pub(crate) fn see(&mut self, table: usize, at: i64, change: (i64, i64), id: u32) -> bool {
-        let mark = short(hash_of(&change));
+    pub(crate) fn mark_listed(
+        &mut self,
+        table: usize,
+        at: i64,
+        change: (i64, i64),
+        id: u32,
+    ) -> bool {
+        let mark = truncated(hash_of(&change));
         self.change(table, at, |row| {
             let before = std::mem::replace(&mut row.mark, mark);
             row.is_due |= before != mark || row.counted.is_none();
@@ -109,7 +115,7 @@ impl KnownRows {
 
     /// Records that a row was read. Returns whether its content is unchanged.
     pub(crate) fn read(&mut self, table: usize, at: i64, hash: u64) -> bool {
-        let is_same = |row: &KnownRow| row.counted.is_some() && row.hash == short(hash);
+        let is_same = |row: &KnownRow| row.counted.is_some() && row.hash == truncated(hash);
         let is_known_so = self.row(table, at).is_some_and(is_same);
         if is_known_so {
             self.change(table, at, |row| row.is_due = false);
@@ -118,7 +124,7 @@ impl KnownRows {
     }
 
     /// Makes a row be read again, whatever its content.
-    pub(crate) fn forget_content(&mut self, table: usize, at: i64) {
+    pub(crate) fn invalidate(&mut self, table: usize, at: i64) {
         if self.has(table, at) {
             self.change(table, at, |row| row.hash = !row.hash);
         }
@@ -130,7 +136,7 @@ impl KnownRows {
     }
 
     /// Stores the tally of a row that was read.
-    pub(crate) fn note(
+    pub(crate) fn record(
         &mut self,
         table: usize,
         at: i64,
@@ -139,7 +145,7 @@ impl KnownRows {
     ) {
         self.bytes += tally.bytes.total();
         let before = self.change(table, at, |row| {
-            (row.hash, row.is_due) = (short(hash), false);
+            (row.hash, row.is_due) = (truncated(hash), false);
             row.counted.replace(CompactTally::of(tally, file))
         });
         let before = before.map_or(0, |before| before.tally(file).bytes.total());
@@ -148,7 +154,9 @@ impl KnownRows {
 
     fn row(&self, table: usize, at: i64) -> Option<&KnownRow> {
         let rows = self.pages.get(&(table, at >> BITS))?;
-        let place = rows.binary_search_by_key(&low(at), |row| row.low).ok()?;
+        let place = rows
+            .binary_search_by_key(&low_byte(at), |row| row.low)
+            .ok()?;
         rows.get(place)
     }
 
@@ -161,12 +169,12 @@ impl KnownRows {
     ) -> T {
         let rows = self.pages.entry((table, at >> BITS)).or_default();
         let place = rows
-            .binary_search_by_key(&low(at), |row| row.low)
+            .binary_search_by_key(&low_byte(at), |row| row.low)
             .unwrap_or_else(|place| {
                 rows.insert(
                     place,
                     KnownRow {
-                        low: low(at),
+                        low: low_byte(at),
                         ..KnownRow::default()
                     },
                 );
@@ -178,20 +186,20 @@ impl KnownRows {
 }
 
 /// Hash of a record's id; 0 if it has none.
-pub(crate) fn print(id: &[u8]) -> u32 {
+pub(crate) fn hash_of_id(id: &[u8]) -> u32 {
     if id.is_empty() {
         0
     } else {
-        short(hash_of(id)).max(1)
+        truncated(hash_of(id)).max(1)
     }
 }
 
-fn low(at: i64) -> u8 {
+fn low_byte(at: i64) -> u8 {
     let [low, ..] = at.to_le_bytes();
     low
 }
 
-fn short(hash: u64) -> u32 {
+fn truncated(hash: u64) -> u32 {
     let [a, b, c, d, ..] = hash.to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
 }
@@ -206,9 +214,9 @@ mod tests {
         let mut known = KnownRows::default();
         let places = [5, 300, -1, 256, 255, i64::MAX, i64::MIN, 5];
         for at in places {
-            known.see(1, at, (1, 1), 0);
+            known.mark_listed(1, at, (1, 1), 0);
         }
-        known.see(2, 5, (1, 1), 0);
+        known.mark_listed(2, 5, (1, 1), 0);
         assert_eq!(known.len(), 8);
         assert_eq!(
             known.count(1, (i64::MIN, i64::MAX)),
@@ -230,18 +238,18 @@ mod tests {
         let mut plain = Tally::default();
         plain.count(Fate::Merged, file, 77);
         let mut odd = plain.clone();
-        odd.note_unknown(
+        odd.count_unknown(
             "type/x".into(),
             crate::model::tally::unknown::Judged::Loud,
             crate::model::record::Origin::default(),
         );
         for (at, tally) in [(1, &plain), (2, &odd), (2, &plain), (1, &odd)] {
-            known.note(0, at, (9, file), tally.clone());
+            known.record(0, at, (9, file), tally.clone());
             assert_eq!(known.counted_before(0, at, file).as_ref(), Some(tally));
         }
         assert_eq!((known.len(), known.bytes()), (2, 154));
         assert!(known.read(0, 1, 9) && !known.read(0, 1, 8));
-        known.forget_content(0, 1);
+        known.invalidate(0, 1);
         assert!(!known.read(0, 1, 9));
         assert!(!known.read(0, 7, 0) && known.counted_before(0, 7, file).is_none());
     }
@@ -250,23 +258,25 @@ mod tests {
     fn an_edit_is_seen_and_a_row_that_was_not_read_is_new() {
         let mut known = KnownRows::default();
         assert!(
-            !known.see(1, 4, (10, 20), 7) && !known.see(1, 4, (10, 20), 7),
+            !known.mark_listed(1, 4, (10, 20), 7) && !known.mark_listed(1, 4, (10, 20), 7),
             "it was not counted yet"
         );
-        known.note(1, 4, (1, FileId(0)), Tally::default());
-        assert!(known.see(1, 4, (10, 20), 7));
+        known.record(1, 4, (1, FileId(0)), Tally::default());
+        assert!(known.mark_listed(1, 4, (10, 20), 7));
         assert!(
-            !known.see(1, 4, (10, 21), 7) && !known.see(1, 4, (10, 21), 7),
+            !known.mark_listed(1, 4, (10, 21), 7) && !known.mark_listed(1, 4, (10, 21), 7),
             "it was not read since"
         );
         assert!(
-            !known.read(1, 4, 2) && !known.see(1, 4, (10, 21), 7),
+            !known.read(1, 4, 2) && !known.mark_listed(1, 4, (10, 21), 7),
             "its content is other"
         );
-        known.note(1, 4, (2, FileId(0)), Tally::default());
-        assert!(known.see(1, 4, (10, 21), 7));
+        known.record(1, 4, (2, FileId(0)), Tally::default());
+        assert!(known.mark_listed(1, 4, (10, 21), 7));
         assert!(
-            !known.see(1, 4, (10, 22), 7) && known.read(1, 4, 2) && known.see(1, 4, (10, 22), 7)
+            !known.mark_listed(1, 4, (10, 22), 7)
+                && known.read(1, 4, 2)
+                && known.mark_listed(1, 4, (10, 22), 7)
         );
         assert!(
             known.is_other((1, 4), 8) && !known.is_other((1, 4), 7) && !known.is_other((1, 4), 0)

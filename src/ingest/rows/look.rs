@@ -1,7 +1,7 @@
 //! A scan of the rows of a session: its parameters, its result, and the work that it queues.
 
 use crate::formats::tables::Queries;
-use crate::source::rows::{Cell, Database};
+use crate::source::rows::{Database, SqlValue};
 
 /// Limit of rows that one query reads.
 pub(crate) const AT_ONCE: usize = 64;
@@ -24,8 +24,8 @@ pub(crate) struct ScanParameters<'a> {
 
 impl ScanParameters<'_> {
     /// Id of the session as a query parameter.
-    pub(crate) fn key(&self) -> Cell {
-        Cell::from(self.id)
+    pub(crate) fn key(&self) -> SqlValue {
+        SqlValue::from(self.id)
     }
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum ScanResult {
     /// Work to do.
     More(Vec<ReadStep>),
     /// Everything must be read again, for this reason.
-    Anew(&'static str),
+    Restart(&'static str),
 }
 
 /// A step of reading.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::model::edit::LinkState;
 use crate::model::text::Text;
-use crate::source::rows::Failure;
+use crate::source::rows::DatabaseFailure;
 
 /// A second change may come within the same clock tick as the first: a scan after this delay finds
 /// it.
@@ -34,7 +34,7 @@ pub(super) struct Schedule {
 
 /// Why the database cannot be read.
 struct Failing {
-    why: Failure,
+    why: DatabaseFailure,
     since: Instant,
     delay: Duration,
     is_said: bool,
@@ -52,14 +52,14 @@ impl Schedule {
     }
 
     /// Whether it is too soon after the last scan; the next one is scheduled as early as possible.
-    pub(super) fn puts_off(&mut self, now: Instant) -> bool {
+    pub(super) fn defers(&mut self, now: Instant) -> bool {
         let not_before = self.not_before.filter(|at| now < *at);
         self.next = not_before.or(self.next);
         not_before.is_some()
     }
 
     /// Records a scan and its duration; it is settled if it found no changes.
-    pub(super) fn looked(&mut self, now: Instant, cost: Duration, is_settled: bool) {
+    pub(super) fn record_scan(&mut self, now: Instant, cost: Duration, is_settled: bool) {
         self.is_settled = is_settled;
         // On a busy machine a scan takes long, too; changes wait no longer for that than SAFETY or
         // the duration of the scan.
@@ -85,14 +85,14 @@ impl Schedule {
 
     /// Records a failure. Returns the state to report, if it is new. That a writer is active
     /// usually passes soon.
-    pub(super) fn fail(&mut self, failure: Failure, now: Instant) -> Option<LinkState> {
+    pub(super) fn fail(&mut self, failure: DatabaseFailure, now: Instant) -> Option<LinkState> {
         let known = self.failure.take();
         let delay = known.as_ref().map_or(FIRST_RETRY, |known| known.delay * 2);
         let same = known.filter(|known| known.why == failure);
         let (since, was_said) = same.map_or((now, false), |same| (same.since, same.is_said));
-        let is_quiet = failure == Failure::Busy && now.duration_since(since) < QUIET;
+        let is_quiet = failure == DatabaseFailure::Busy && now.duration_since(since) < QUIET;
         let link = match &failure {
-            Failure::Gone => LinkState::Gone,
+            DatabaseFailure::Deleted => LinkState::Deleted,
             other => LinkState::Unreadable(Text::clean(&other.words())),
         };
         let delay = delay.min(if is_quiet { BUSY_RETRY } else { LAST_RETRY });
@@ -122,35 +122,35 @@ mod tests {
 
     use super::Schedule;
     use crate::model::edit::LinkState;
-    use crate::source::rows::Failure;
+    use crate::source::rows::DatabaseFailure;
 
     #[test]
     fn a_writer_at_work_is_said_of_when_it_takes_long() {
         let (begun, mut schedule) = (Instant::now(), Schedule::default());
         let after = |ms| begun + Duration::from_millis(ms);
-        assert!(schedule.fail(Failure::Busy, after(0)).is_none());
-        assert!(schedule.fail(Failure::Busy, after(1900)).is_none());
+        assert!(schedule.fail(DatabaseFailure::Busy, after(0)).is_none());
+        assert!(schedule.fail(DatabaseFailure::Busy, after(1900)).is_none());
         assert!(
             schedule.recover().is_none(),
             "what was not said is not taken back"
         );
-        assert!(schedule.fail(Failure::Busy, after(2000)).is_none());
+        assert!(schedule.fail(DatabaseFailure::Busy, after(2000)).is_none());
         assert!(
             schedule.next().is_some_and(|next| next <= after(2200)),
             "it is tried again soon"
         );
         assert!(matches!(
-            schedule.fail(Failure::Busy, after(4100)),
+            schedule.fail(DatabaseFailure::Busy, after(4100)),
             Some(LinkState::Unreadable(_))
         ));
         assert!(
-            schedule.fail(Failure::Busy, after(4200)).is_none(),
+            schedule.fail(DatabaseFailure::Busy, after(4200)).is_none(),
             "once is enough"
         );
         assert_eq!(schedule.recover(), Some(LinkState::Live));
         assert_eq!(
-            schedule.fail(Failure::Gone, after(5000)),
-            Some(LinkState::Gone)
+            schedule.fail(DatabaseFailure::Deleted, after(5000)),
+            Some(LinkState::Deleted)
         );
     }
 }

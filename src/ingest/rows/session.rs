@@ -9,11 +9,11 @@ use super::look::{ReadStep, ScanParameters, ScanResult};
 use super::walk::{RowPortion, RowWalk};
 use crate::formats::tables::Queries;
 use crate::ingest::emitter::Emitter;
-use crate::ingest::files::{Files, Kind};
+use crate::ingest::files::{FileKind, FileTable};
 use crate::model::edit::MetaEdit;
 use crate::model::record::FileId;
 use crate::model::text::Text;
-use crate::source::rows::{Cell, Database, Failure};
+use crate::source::rows::{Database, DatabaseFailure, SqlValue};
 
 /// The rows of one session.
 #[derive(Default)]
@@ -21,8 +21,8 @@ pub(crate) struct SessionRows {
     pub(crate) id: String,
     /// Name with which another session requested it.
     pub(crate) lane: Option<String>,
-    files: Vec<Option<(FileId, Kind, PathBuf)>>,
-    generation: Option<Cell>,
+    files: Vec<Option<(FileId, FileKind, PathBuf)>>,
+    generation: Option<SqlValue>,
     /// Rows that were listed or read.
     pub(crate) known: KnownRows,
     /// State of the listing.
@@ -44,18 +44,22 @@ impl SessionRows {
 
     /// Scans for changes. `is_touched`: the database was written to since the last scan;
     /// `is_settling`: it was not, for the first time, so everything is compared.
-    pub(crate) fn look(
+    pub(crate) fn scan(
         &mut self,
         number: usize,
         database: &Database,
         queries: &Queries,
         (is_touched, is_settling): (bool, bool),
-    ) -> Result<ScanResult, Failure> {
+    ) -> Result<ScanResult, DatabaseFailure> {
         if let Some(sql) = &queries.generation {
             // An empty value counts as a generation, too.
-            let generation = Some(database.value(sql, &[self.key()])?.unwrap_or(Cell::Null));
+            let generation = Some(
+                database
+                    .value(sql, &[self.key()])?
+                    .unwrap_or(SqlValue::Null),
+            );
             if self.generation.is_some() && self.generation != generation {
-                return Ok(ScanResult::Anew("rewritten by its agent"));
+                return Ok(ScanResult::Restart("rewritten by its agent"));
             }
             self.generation = generation;
         }
@@ -73,11 +77,11 @@ impl SessionRows {
             .then(|| abandoned(look))
             .transpose()?
             .flatten();
-        let mut news = self.walk.look(look, &mut self.known)?;
+        let mut news = self.walk.scan(look, &mut self.known)?;
         if let (ScanResult::More(todo), Some(now)) = (&mut news, abandoned) {
             for at in self.abandoned.symmetric_difference(&now).copied() {
                 if self.known.has(0, at) {
-                    self.known.forget_content(0, at);
+                    self.known.invalidate(0, at);
                     todo.push(ReadStep::Row {
                         session: number,
                         table: 0,
@@ -96,7 +100,7 @@ impl SessionRows {
         number: usize,
         database: &Database,
         queries: &Queries,
-    ) -> Result<RowPortion, Failure> {
+    ) -> Result<RowPortion, DatabaseFailure> {
         let look = ScanParameters {
             number,
             id: &self.id,
@@ -128,11 +132,11 @@ impl SessionRows {
         &mut self,
         database: &Database,
         sql: &str,
-    ) -> Result<Vec<MetaEdit>, Failure> {
+    ) -> Result<Vec<MetaEdit>, DatabaseFailure> {
         let mut facts = Vec::new();
         database.each(sql, &[self.key()], &mut |row| {
             let mut cells = row.iter();
-            let title = cells.next().and_then(Cell::text).unwrap_or_default();
+            let title = cells.next().and_then(SqlValue::text).unwrap_or_default();
             facts = vec![MetaEdit::Title {
                 rank: 2,
                 title: Text::clean(&title),
@@ -140,7 +144,7 @@ impl SessionRows {
             facts.extend(
                 cells
                     .next()
-                    .and_then(Cell::int)
+                    .and_then(SqlValue::int)
                     .map(|is_live| MetaEdit::Live(Some(is_live != 0))),
             );
         })?;
@@ -156,11 +160,11 @@ impl SessionRows {
         &self,
         database: &Database,
         queries: &Queries,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>, DatabaseFailure> {
         let mut names = Vec::new();
         if let Some(sql) = &queries.children {
             database.each(sql, &[self.key()], &mut |row| {
-                names.extend(row.first().and_then(Cell::text));
+                names.extend(row.first().and_then(SqlValue::text));
             })?;
         }
         Ok(names)
@@ -169,24 +173,24 @@ impl SessionRows {
     /// File number, kind and name for the rows of a table.
     pub(crate) fn file(
         &mut self,
-        (files, base): (&Files, &Path),
+        (files, base): (&FileTable, &Path),
         table: usize,
         queries: &Queries,
         emitter: &mut Emitter<'_>,
-    ) -> Option<(FileId, Kind, PathBuf)> {
+    ) -> Option<(FileId, FileKind, PathBuf)> {
         if let Some(Some(file)) = self.files.get(table) {
             return Some(file.clone());
         }
         let rows = queries.tables.get(table)?;
         let session = files.session(&self.id);
         let kind = if rows.is_line {
-            Kind::RowLine {
+            FileKind::RowLine {
                 session,
                 table,
                 is_lane: self.lane.is_some(),
             }
         } else {
-            Kind::Row {
+            FileKind::Row {
                 session,
                 table,
                 name: rows.name,
@@ -204,14 +208,14 @@ impl SessionRows {
     /// that it once was.
     pub(crate) fn register(
         &self,
-        (files, base): (&Files, &Path),
-        kind: Kind,
+        (files, base): (&FileTable, &Path),
+        kind: FileKind,
         table: &str,
         emitter: &mut Emitter<'_>,
-    ) -> (FileId, Kind, PathBuf) {
+    ) -> (FileId, FileKind, PathBuf) {
         let name = match (&self.lane, kind) {
-            (Some(lane), Kind::RowLine { .. }) => format!("{table}/{lane}.jsonl"),
-            (Some(lane), Kind::Archive { .. }) => format!("{lane}.jsonl"),
+            (Some(lane), FileKind::RowLine { .. }) => format!("{table}/{lane}.jsonl"),
+            (Some(lane), FileKind::Archive { .. }) => format!("{lane}.jsonl"),
             _ => table.to_owned(),
         };
         let mut path = base.as_os_str().to_owned();
@@ -225,19 +229,19 @@ impl SessionRows {
     }
 
     /// Id of the session as a query parameter.
-    pub(crate) fn key(&self) -> Cell {
-        Cell::from(self.id.as_str())
+    pub(crate) fn key(&self) -> SqlValue {
+        SqlValue::from(self.id.as_str())
     }
 }
 
 /// The rows that the agent has abandoned, if the database records that.
-fn abandoned(look: ScanParameters<'_>) -> Result<Option<BTreeSet<i64>>, Failure> {
+fn abandoned(look: ScanParameters<'_>) -> Result<Option<BTreeSet<i64>>, DatabaseFailure> {
     let Some(sql) = &look.queries.abandoned else {
         return Ok(None);
     };
     let mut rows = BTreeSet::new();
     look.database.each(sql, &[look.key()], &mut |row| {
-        rows.extend(row.first().and_then(Cell::int));
+        rows.extend(row.first().and_then(SqlValue::int));
     })?;
     Ok(Some(rows))
 }

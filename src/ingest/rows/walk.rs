@@ -14,9 +14,9 @@ use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::known::{KnownRows, print};
+use super::known::{KnownRows, hash_of_id};
 use super::look::{ReadStep, ScanParameters, ScanResult};
-use crate::source::rows::{Cell, Failure};
+use crate::source::rows::{DatabaseFailure, SqlValue};
 
 /// Last rows of each table that a scan lists again.
 const TAIL: usize = 256;
@@ -49,9 +49,9 @@ pub(crate) struct RowWalk {
     /// Whether older rows may have changed since they were listed.
     is_stale: bool,
     /// Whether any row was new or changed since all contents were compared.
-    has_news: bool,
+    has_changed: bool,
     /// Current table and row id of the round through older rows.
-    round: Option<(usize, i64)>,
+    cursor: Option<(usize, i64)>,
     /// Whether a page of the database cannot be read: rows are listed by their ids alone.
     is_damaged: bool,
 }
@@ -66,7 +66,7 @@ enum WalkStage {
 
 /// The last message that was read: its time and id as stored, which may be of any type.
 struct Cursor {
-    after: (Cell, Cell),
+    after: (SqlValue, SqlValue),
     portion: i64,
     /// Number of rows at the start.
     expected: u64,
@@ -83,9 +83,9 @@ struct ListedRow {
     /// Hash of the record's id, to detect another row with the same row id.
     id: u32,
     /// Time and id of its message.
-    order: (Cell, Cell),
+    order: (SqlValue, SqlValue),
     /// The row itself, where the list includes it.
-    record: Option<Cell>,
+    record: Option<SqlValue>,
 }
 
 /// Rows to read next, and a notice about them.
@@ -112,8 +112,8 @@ impl RowRange {
         (table, sql): &(usize, String),
         (after, end): (i64, i64),
         most: i64,
-    ) -> Result<Self, Failure> {
-        let mut rows = listed(look, sql, [Cell::Int(after), Cell::Int(most)])?;
+    ) -> Result<Self, DatabaseFailure> {
+        let mut rows = listed(look, sql, [SqlValue::Int(after), SqlValue::Int(most)])?;
         let is_end = i64::try_from(rows.len()).is_ok_and(|count| count < most);
         let last = rows
             .last()
@@ -128,7 +128,7 @@ impl RowRange {
     }
 
     /// Whether a listed row is missing now, or another one has its id.
-    fn lacks(&self, known: &KnownRows) -> bool {
+    fn has_missing(&self, known: &KnownRows) -> bool {
         let before = self
             .rows
             .iter()
@@ -143,17 +143,17 @@ impl RowRange {
 }
 
 impl ListedRow {
-    fn of(mut cells: Vec<Cell>) -> Option<Self> {
+    fn of(mut cells: Vec<SqlValue>) -> Option<Self> {
         let record = cells
             .get_mut(7)
-            .map(|cell| std::mem::replace(cell, Cell::Null));
-        let int = |place: usize| cells.get(place).and_then(Cell::int);
-        let cell = |place: usize| cells.get(place).cloned().unwrap_or(Cell::Null);
+            .map(|cell| std::mem::replace(cell, SqlValue::Null));
+        let int = |place: usize| cells.get(place).and_then(SqlValue::int);
+        let cell = |place: usize| cells.get(place).cloned().unwrap_or(SqlValue::Null);
         Some(Self {
             table: usize::try_from(int(0)?).ok()?,
             at: int(1)?,
             change: (int(2).unwrap_or(0), int(3).unwrap_or(0)),
-            id: print(&cell(6).content()),
+            id: hash_of_id(&cell(6).content()),
             order: (cell(4), cell(5)),
             record,
         })
@@ -164,8 +164,8 @@ impl ListedRow {
     }
 
     /// Marks the row as listed. Returns whether it is unchanged since it was read.
-    fn is_seen_in(&self, known: &mut KnownRows) -> bool {
-        known.see(self.table, self.at, self.change, self.id)
+    fn mark_listed(&self, known: &mut KnownRows) -> bool {
+        known.mark_listed(self.table, self.at, self.change, self.id)
     }
 
     /// Compares by message.
@@ -177,7 +177,7 @@ impl ListedRow {
     }
 
     /// The step that reads the row.
-    fn todo(self, session: usize) -> ReadStep {
+    fn into_step(self, session: usize) -> ReadStep {
         let Self {
             table, at, record, ..
         } = self;
@@ -196,12 +196,12 @@ impl ListedRow {
 impl RowWalk {
     /// Whether all rows were compared since the database was written to.
     pub(crate) fn is_settled(&self) -> bool {
-        matches!(self.stage, WalkStage::New) || (self.round.is_none() && !self.is_stale)
+        matches!(self.stage, WalkStage::New) || (self.cursor.is_none() && !self.is_stale)
     }
 
     /// Whether no round through older rows is in progress.
     pub(crate) fn is_between_rounds(&self) -> bool {
-        self.round.is_none()
+        self.cursor.is_none()
     }
 
     /// Number of rows, as far as they are listed.
@@ -213,22 +213,21 @@ impl RowWalk {
         }
     }
 
-    /// Scans for changes.
-    pub(crate) fn look(
+    pub(crate) fn scan(
         &mut self,
         look: ScanParameters<'_>,
         known: &mut KnownRows,
-    ) -> Result<ScanResult, Failure> {
+    ) -> Result<ScanResult, DatabaseFailure> {
         let looked = match self.stage {
-            _ if self.is_damaged => self.look_at_places(look, known),
+            _ if self.is_damaged => self.scan_all(look, known),
             WalkStage::New => self.begin(look),
             // Its next portion is queued already.
             WalkStage::Reading(_) => Ok(ScanResult::More(Vec::new())),
-            WalkStage::Known => self.look_around(look, known),
+            WalkStage::Known => self.scan_changed(look, known),
         };
         match looked {
             // Then each damaged row is shown as such.
-            Err(Failure::Damaged(_)) if !self.is_damaged => self.look_at_places(look, known),
+            Err(DatabaseFailure::Damaged(_)) if !self.is_damaged => self.scan_all(look, known),
             Err(failure) => {
                 self.is_stale = true;
                 Err(failure)
@@ -238,7 +237,7 @@ impl RowWalk {
     }
 
     /// Prepares the first reading.
-    fn begin(&mut self, look: ScanParameters<'_>) -> Result<ScanResult, Failure> {
+    fn begin(&mut self, look: ScanParameters<'_>) -> Result<ScanResult, DatabaseFailure> {
         let expected = count(look)?;
         let single = single(look)?;
         self.single = single.iter().map(ListedRow::place).collect();
@@ -248,14 +247,14 @@ impl RowWalk {
         };
         strays.extend(single);
         strays.sort_by(ListedRow::order);
-        let after = (Cell::FIRST, Cell::from(""));
+        let after = (SqlValue::FIRST, SqlValue::from(""));
         self.stage = WalkStage::Reading(Cursor {
             after,
             portion: PORTION,
             expected,
             strays: VecDeque::from(strays),
         });
-        (self.is_stale, self.has_news) = (true, true);
+        (self.is_stale, self.has_changed) = (true, true);
         let mut todo = vec![ReadStep::Portion(look.number)];
         if expected == 0 && look.queries.archive.is_some() {
             todo.push(ReadStep::Archive(look.number));
@@ -268,7 +267,7 @@ impl RowWalk {
         &mut self,
         look: ScanParameters<'_>,
         known: &mut KnownRows,
-    ) -> Result<RowPortion, Failure> {
+    ) -> Result<RowPortion, DatabaseFailure> {
         let WalkStage::Reading(cursor) = &mut self.stage else {
             return Ok(RowPortion::default());
         };
@@ -277,11 +276,11 @@ impl RowWalk {
         let asked = listed(
             look,
             &look.queries.listing.portion,
-            [time, id, Cell::Int(cursor.portion)],
+            [time, id, SqlValue::Int(cursor.portion)],
         );
         let mut rows = match asked {
-            Err(Failure::Damaged(_)) => {
-                let ScanResult::More(todo) = self.look_at_places(look, known)? else {
+            Err(DatabaseFailure::Damaged(_)) => {
+                let ScanResult::More(todo) = self.scan_all(look, known)? else {
                     return Ok(RowPortion::default());
                 };
                 return Ok(RowPortion { todo, notice: None });
@@ -310,7 +309,7 @@ impl RowWalk {
             todo.push(ReadStep::Portion(look.number));
             return Ok(RowPortion { todo, notice: None });
         }
-        let left = left_out(look, (known, &cursor.strays))?;
+        let left = unlisted_rows(look, (known, &cursor.strays))?;
         next_rows.extend(std::mem::take(&mut cursor.strays));
         next_rows.extend(left);
         self.stage = WalkStage::Known;
@@ -327,20 +326,20 @@ impl RowWalk {
         known: &mut KnownRows,
     ) -> Vec<ReadStep> {
         let listed = rows.into_iter().map(|row| {
-            row.is_seen_in(known);
+            row.mark_listed(known);
             self.latest = self.latest.max(row.change.0);
-            row.todo(look.number)
+            row.into_step(look.number)
         });
         listed.collect()
     }
 
     /// Lists rows that may have changed. All queries run before any row is marked, so a failed scan
     /// is repeated in full.
-    fn look_around(
+    fn scan_changed(
         &mut self,
         look: ScanParameters<'_>,
         known: &mut KnownRows,
-    ) -> Result<ScanResult, Failure> {
+    ) -> Result<ScanResult, DatabaseFailure> {
         self.is_stale |= look.is_touched;
         let single = single(look)?;
         let mut pieces = Vec::new();
@@ -350,11 +349,11 @@ impl RowWalk {
         }
         let tails: Vec<i64> = pieces.iter().map(|piece| piece.range.0).collect();
         let has_more = pieces.iter().any(|piece| piece.range.1 < i64::MAX);
-        let begins = self.round.is_none() && self.is_stale;
+        let begins = self.cursor.is_none() && self.is_stale;
         let mut round = if begins {
             Some((0, i64::MIN))
         } else {
-            self.round
+            self.cursor
         };
         let mut left = if look.is_settling { PIECE } else { SMALL_PIECE };
         while let Some((place, after)) = round.filter(|_| left > 0) {
@@ -377,55 +376,58 @@ impl RowWalk {
             .single
             .iter()
             .any(|place| single.iter().all(|row| row.place() != *place));
-        if is_gone || pieces.iter().any(|piece| piece.lacks(known)) {
-            return Ok(ScanResult::Anew(REMOVED));
+        if is_gone || pieces.iter().any(|piece| piece.has_missing(known)) {
+            return Ok(ScanResult::Restart(REMOVED));
         }
         self.single = single.iter().map(ListedRow::place).collect();
-        self.round = round;
+        self.cursor = round;
         // Rows listed during writes may be outdated when the round ends.
         self.is_stale = has_more || (self.is_stale && !(begins && look.is_settling));
-        let of_content = look.is_settling && self.has_news && known.bytes() <= COMPARED;
+        let of_content = look.is_settling && self.has_changed && known.bytes() <= COMPARED;
         let mut rows: Vec<ListedRow> = pieces.into_iter().flat_map(|piece| piece.rows).collect();
         let latest = rows
             .iter()
             .map(|row| row.change.0)
             .fold(self.latest, i64::max);
-        rows.retain(|row| !row.is_seen_in(known) || of_content || row.change.0 >= self.latest);
+        rows.retain(|row| !row.mark_listed(known) || of_content || row.change.0 >= self.latest);
         self.latest = latest;
         // Without events for changes, the result shows that there were some.
         let is_news = rows.iter().any(|row| known.is_due(row.table, row.at));
         self.is_stale |= is_news;
-        self.has_news = (self.has_news || is_news) && !(look.is_settling && self.is_settled());
+        self.has_changed =
+            (self.has_changed || is_news) && !(look.is_settling && self.is_settled());
         rows.sort_by(|one, other| one.order(other).then(one.place().cmp(&other.place())));
         for row in &single {
-            row.is_seen_in(known);
+            row.mark_listed(known);
         }
         Ok(ScanResult::More(
             single
                 .into_iter()
                 .chain(rows)
-                .map(|row| row.todo(look.number))
+                .map(|row| row.into_step(look.number))
                 .collect(),
         ))
     }
 
     /// Lists all rows by their ids, which indexes contain.
-    fn look_at_places(
+    fn scan_all(
         &mut self,
         look: ScanParameters<'_>,
         known: &mut KnownRows,
-    ) -> Result<ScanResult, Failure> {
+    ) -> Result<ScanResult, DatabaseFailure> {
         self.is_damaged = true;
         self.stage = WalkStage::Known;
-        (self.is_stale, self.round) = (false, None);
+        (self.is_stale, self.cursor) = (false, None);
         let mut rows = listed(look, &look.queries.listing.places, [])?;
         if known.len() > rows.len() {
-            return Ok(ScanResult::Anew(REMOVED));
+            return Ok(ScanResult::Restart(REMOVED));
         }
         let of_content = look.is_settling && known.bytes() <= COMPARED;
-        rows.retain(|row| !row.is_seen_in(known) || of_content);
+        rows.retain(|row| !row.mark_listed(known) || of_content);
         Ok(ScanResult::More(
-            rows.into_iter().map(|row| row.todo(look.number)).collect(),
+            rows.into_iter()
+                .map(|row| row.into_step(look.number))
+                .collect(),
         ))
     }
 }
@@ -434,10 +436,10 @@ impl RowWalk {
 fn listed<const N: usize>(
     look: ScanParameters<'_>,
     sql: &str,
-    asked: [Cell; N],
-) -> Result<Vec<ListedRow>, Failure> {
+    asked: [SqlValue; N],
+) -> Result<Vec<ListedRow>, DatabaseFailure> {
     let mut rows = Vec::new();
-    let parameters: Vec<Cell> = std::iter::once(look.key()).chain(asked).collect();
+    let parameters: Vec<SqlValue> = std::iter::once(look.key()).chain(asked).collect();
     look.database.each(sql, &parameters, &mut |cells| {
         rows.extend(ListedRow::of(cells));
     })?;
@@ -445,14 +447,14 @@ fn listed<const N: usize>(
 }
 
 /// The single rows of a session.
-fn single(look: ScanParameters<'_>) -> Result<Vec<ListedRow>, Failure> {
+fn single(look: ScanParameters<'_>) -> Result<Vec<ListedRow>, DatabaseFailure> {
     match &look.queries.listing.single {
         Some(sql) => listed(look, sql, []),
         None => Ok(Vec::new()),
     }
 }
 
-fn count(look: ScanParameters<'_>) -> Result<u64, Failure> {
+fn count(look: ScanParameters<'_>) -> Result<u64, DatabaseFailure> {
     let count = look
         .database
         .value(&look.queries.listing.count, &[look.key()])?
@@ -464,17 +466,17 @@ fn count(look: ScanParameters<'_>) -> Result<u64, Failure> {
 
 /// Rows that no portion brought and that are no strays: a missing time is neither greater nor less
 /// than another.
-fn left_out(
+fn unlisted_rows(
     look: ScanParameters<'_>,
     (known, strays): (&KnownRows, &VecDeque<ListedRow>),
-) -> Result<Vec<ListedRow>, Failure> {
+) -> Result<Vec<ListedRow>, DatabaseFailure> {
     if count(look)? == (known.len() + strays.len()) as u64 {
         return Ok(Vec::new());
     }
     let strays: HashSet<(usize, i64)> = strays.iter().map(ListedRow::place).collect();
     match listed(look, &look.queries.listing.places, []) {
         // Everything that can be listed was.
-        Err(Failure::Damaged(_)) => Ok(Vec::new()),
+        Err(DatabaseFailure::Damaged(_)) => Ok(Vec::new()),
         rows => {
             let is_left =
                 |row: &ListedRow| !known.has(row.table, row.at) && !strays.contains(&row.place());

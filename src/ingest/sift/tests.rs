@@ -5,10 +5,10 @@ use std::path::Path;
 use flate2::write::GzEncoder;
 use proptest::prelude::{prop, proptest};
 
-use super::{BLOCK, Listings, Sifted, sift};
+use super::{BLOCK, Listings, Sifted, search};
 
 fn sifted(path: &Path) -> io::Result<Sifted> {
-    sift((path, false), None, &[], &Listings::default(), &with_x)
+    search((path, false), None, &[], &Listings::default(), &with_x)
 }
 
 fn with_x(text: &[u8]) -> Vec<std::ops::Range<usize>> {
@@ -51,7 +51,7 @@ proptest! {
         fs::write(&path, &text).unwrap();
         let found = match sifted(&path).unwrap() {
             Sifted::Lines(mut files) => files.remove(0).lines,
-            Sifted::Nothing | Sifted::Strange => Vec::new(),
+            Sifted::Nothing | Sifted::NotRecords => Vec::new(),
             Sifted::Whole(_) => panic!("it is a file of lines"),
         };
         let places: Vec<_> = found.iter().map(|line| (line.at, line.len, line.line)).collect();
@@ -125,7 +125,7 @@ fn archives_documents_and_files_without_hits_are_told_apart() {
             write("g.jsonl", b"\xef\xbb\xbf {\"y\": 1}\n"),
             Sifted::Nothing,
         ),
-        (write("h.jsonl", b"SQLite\n"), Sifted::Strange),
+        (write("h.jsonl", b"SQLite\n"), Sifted::NotRecords),
     ] {
         let expected = if expected == WHOLE {
             Sifted::Whole(Some(vec![path.clone()]))

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::forest::{self, Forest, Placed, RecordLinks, goal};
+use super::forest::{self, Forest, Placed, RecordLinks, compressed_end};
 use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::fingerprint::Print;
@@ -43,7 +43,7 @@ pub enum Why {
     /// Another prompt replaced the one that began it.
     Prompt,
     /// The session continued from an earlier record.
-    Left,
+    ContinuedElsewhere,
     /// The agent marked it as undone.
     Undone,
 }
@@ -53,7 +53,7 @@ impl Why {
     pub fn word(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
-            Self::Left => "left",
+            Self::ContinuedElsewhere => "left",
             Self::Undone => "undone",
         }
     }
@@ -100,14 +100,14 @@ pub fn number(
     let mut points = Vec::new();
     let id_of = |key: Print| Some(links.entries.get(forest.entry(key)?)?.id);
     for leaving in leavings {
-        let own = unclaimed.take(&leaving.entries);
+        let own = unclaimed.claim(&leaving.entries);
         let Some(first) = own.first().copied() else {
             continue;
         };
         let number = branches.len() + 1;
         let root = links.entries.get(first);
         let point = match &leaving.tip {
-            Some(_) => root.and_then(|root| forest.entry_above(root.key)),
+            Some(_) => root.and_then(|root| forest.nearest_ancestor(root.key)),
             None => unclaimed.last_before(first),
         };
         points.push(point);
@@ -163,10 +163,10 @@ impl Unclaimed {
     }
 
     /// Claims the unclaimed positions of these ranges and returns them.
-    fn take(&mut self, ranges: &[Range<usize>]) -> Vec<usize> {
+    fn claim(&mut self, ranges: &[Range<usize>]) -> Vec<usize> {
         let mut taken = Vec::new();
         for range in ranges {
-            let mut at = goal(&mut self.next, range.start);
+            let mut at = compressed_end(&mut self.next, range.start);
             while at < range.end && at + 1 < self.next.len() {
                 taken.push(at);
                 self.next
@@ -177,7 +177,7 @@ impl Unclaimed {
                     .get_mut(at + 1)
                     .into_iter()
                     .for_each(|last| *last = at);
-                at = goal(&mut self.next, at + 1);
+                at = compressed_end(&mut self.next, at + 1);
             }
         }
         taken
@@ -185,7 +185,7 @@ impl Unclaimed {
 
     /// The last unclaimed position before `place`.
     fn last_before(&mut self, place: usize) -> Option<usize> {
-        goal(&mut self.last, place).checked_sub(1)
+        compressed_end(&mut self.last, place).checked_sub(1)
     }
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn seen_at_end(
         let gone: HashSet<EntryId> = before
             .flat_map(|other| other.entries.iter().copied())
             .collect();
-        let kept = forest.gone_on_from(there, &forest::left_by_prompts(there).0);
+        let kept = forest.resumed_entries(there, &forest::abandoned_by_prompts(there).0);
         let is_seen = |(at, one): &(usize, &Placed)| {
             let is_kept = kept.get(*at) == Some(&true) && !one.marks.undone;
             is_kept || !gone.contains(&one.id)
@@ -224,7 +224,7 @@ pub(crate) fn seen_at_end(
     there
         .iter()
         .enumerate()
-        .filter(|(at, one)| path.get(*at) == Some(&true) || forest.is_beside(one))
+        .filter(|(at, one)| path.get(*at) == Some(&true) || forest.is_off_path(one))
         .map(|(_, one)| one.id)
         .collect()
 }

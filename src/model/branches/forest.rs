@@ -14,7 +14,7 @@ use crate::model::fingerprint::{ByPrint, Print};
 
 mod ways;
 
-pub(super) use ways::{Ways, goal};
+pub(super) use ways::{Ways, compressed_end};
 
 /// The links of a transcript and what is needed to interpret them.
 pub struct RecordLinks<'a> {
@@ -147,7 +147,7 @@ impl Forest {
 
     /// Whether an entry was never on the path of the conversation: copies branch off by design, and
     /// an entry without parent and children, such as a damaged line, is outside the tree.
-    pub(crate) fn is_beside(&self, one: &Placed) -> bool {
+    pub(crate) fn is_off_path(&self, one: &Placed) -> bool {
         let has_child = || self.has_child.get(*self.index.get(&one.key)?);
         one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
@@ -172,19 +172,21 @@ impl Forest {
     /// means that two programs wrote the file. `entries` are those up to that point, `left` is what
     /// was abandoned of them. What follows an abandoned entry without being abandoned itself keeps
     /// its ancestors, up to the next entry that is judged by itself.
-    pub(crate) fn gone_on_from(&self, entries: &[Placed], left: &[Range<usize>]) -> Vec<bool> {
-        let until = left_until(left, entries.len());
+    pub(crate) fn resumed_entries(&self, entries: &[Placed], left: &[Range<usize>]) -> Vec<bool> {
+        let until = abandoned_until(left, entries.len());
         let is_left = |at: usize| until.get(at).is_some_and(|end| *end > 0);
         let mut kept = vec![false; self.entries];
         let mut seen = vec![false; self.parents.len()];
         for (at, one) in entries.iter().enumerate().rev() {
-            if !says(one.marks) || is_left(at) && kept.get(at) != Some(&true) {
+            if !is_conversation(one.marks) || is_left(at) && kept.get(at) != Some(&true) {
                 continue;
             }
             let mut below = at;
-            for above in self.entries_above(at, &mut seen) {
-                let is_said =
-                    !is_left(above) && entries.get(above).is_none_or(|one| says(one.marks));
+            for above in self.ancestors(at, &mut seen) {
+                let is_said = !is_left(above)
+                    && entries
+                        .get(above)
+                        .is_none_or(|one| is_conversation(one.marks));
                 if is_said || above > below {
                     break;
                 }
@@ -199,7 +201,7 @@ impl Forest {
     }
 
     /// The entries above this one, nearest first, up to a record that was seen already.
-    fn entries_above<'f>(
+    fn ancestors<'f>(
         &'f self,
         at: usize,
         seen: &'f mut [bool],
@@ -219,8 +221,7 @@ impl Forest {
         })
     }
 
-    /// The nearest ancestor that is an entry.
-    pub(crate) fn entry_above(&self, key: Print) -> Option<usize> {
+    pub(crate) fn nearest_ancestor(&self, key: Print) -> Option<usize> {
         let mut seen = HashSet::new();
         let mut at = self.parent(self.node(key)?);
         while let Some(node) = at {
@@ -235,7 +236,7 @@ impl Forest {
 
 /// What prompts with the same parent abandoned: everything between the two in the file. Also
 /// returns the parents of all prompts.
-pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet<Print>) {
+pub(crate) fn abandoned_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet<Print>) {
     let mut last_with_parent: HashMap<Print, usize> = HashMap::new();
     let mut ranges = Vec::new();
     for (at, one) in entries.iter().enumerate() {
@@ -250,7 +251,7 @@ pub(crate) fn left_by_prompts(entries: &[Placed]) -> (Vec<Range<usize>>, HashSet
 }
 
 /// For each entry the end of the last of these ranges that contains it, 0 if none does.
-pub(super) fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
+pub(super) fn abandoned_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> {
     let mut ends = vec![0; entries];
     for range in ranges {
         ends.get_mut(range.start)
@@ -266,7 +267,7 @@ pub(super) fn left_until(ranges: &[Range<usize>], entries: usize) -> Vec<usize> 
 }
 
 /// Whether an entry is part of the conversation rather than bookkeeping.
-pub(crate) fn says(marks: Marks) -> bool {
+pub(crate) fn is_conversation(marks: Marks) -> bool {
     !marks.copy && !marks.quiet && !marks.trace
 }
 

@@ -24,7 +24,11 @@ const ALIKE: f32 = 0.5;
 /// Compares two texts. Returns the changes with some lines of context.
 pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     if old.len() + new.len() > MAX_COMPARED {
-        return [whole(LineSign::Removed, old), whole(LineSign::Added, new)].concat();
+        return [
+            all_lines(LineSign::Removed, old),
+            all_lines(LineSign::Added, new),
+        ]
+        .concat();
     }
     // A last line counts as equal with and without its line end.
     let (whole_old, whole_new) = (ended(old), ended(new));
@@ -53,7 +57,7 @@ pub fn compare(old: &str, new: &str) -> Vec<DiffLine> {
     lines
 }
 
-fn whole(sign: LineSign, text: &str) -> Vec<DiffLine> {
+fn all_lines(sign: LineSign, text: &str) -> Vec<DiffLine> {
     text.lines()
         .map(|line| DiffLine::plain(sign, line))
         .collect()

@@ -127,17 +127,17 @@ impl PatchReader {
                 BlockHead::Ended
             };
         } else if let Some(side) = self.side {
-            if !self.is_block_head(line) {
+            if !self.consume_block_head(line) {
                 self.push(DiffLine::plain(side, line));
             }
-        } else if !self.is_head(line) {
+        } else if !self.consume_head(line) {
             self.content(line);
         }
     }
 
     /// Consumes a header line of a block: it says where the block begins, and a line of dashes ends
     /// it.
-    fn is_block_head(&mut self, line: &str) -> bool {
+    fn consume_block_head(&mut self, line: &str) -> bool {
         let is_place = [":start_line:", ":end_line:"]
             .iter()
             .any(|start| line.starts_with(start));
@@ -153,7 +153,7 @@ impl PatchReader {
     }
 
     /// Consumes a header line of a file.
-    fn is_head(&mut self, line: &str) -> bool {
+    fn consume_head(&mut self, line: &str) -> bool {
         if let Some(names) = line.strip_prefix("diff --git ") {
             let (old, new) = names.split_once(" b/").unwrap_or(("", names));
             self.begin_file(PatchedFile {
@@ -257,9 +257,13 @@ impl PatchReader {
 
     fn content(&mut self, line: &str) {
         let (sign, old, new) = match line.chars().next() {
-            Some('+') => (LineSign::Added, None, take(&mut self.new)),
-            Some('-') => (LineSign::Removed, take(&mut self.old), None),
-            Some(' ') | None => (LineSign::Same, take(&mut self.old), take(&mut self.new)),
+            Some('+') => (LineSign::Added, None, next_number(&mut self.new)),
+            Some('-') => (LineSign::Removed, next_number(&mut self.old), None),
+            Some(' ') | None => (
+                LineSign::Same,
+                next_number(&mut self.old),
+                next_number(&mut self.new),
+            ),
             Some(_) if self.is_loose => (LineSign::Same, None, None),
             Some(_) => (LineSign::Note, None, None),
         };
@@ -304,7 +308,7 @@ const MARKS: [(&str, &str); 3] = [
 ];
 
 /// Returns the line number and increments it.
-fn take(number: &mut Option<u32>) -> Option<u32> {
+fn next_number(number: &mut Option<u32>) -> Option<u32> {
     let this = *number;
     *number = this.map(|number| number.saturating_add(1));
     this

@@ -27,7 +27,7 @@ pub struct EntrySummary {
     /// Whether it is a record that could not be read.
     pub(crate) is_broken: bool,
     /// Whether the history was shortened here.
-    pub(crate) compaction: Compaction,
+    pub(crate) compaction: CompactionKind,
     /// Whether it is an answer of the model.
     pub(crate) is_answer: bool,
     /// Whether it holds a stray result.
@@ -40,7 +40,7 @@ pub struct EntrySummary {
 
 /// Whether an entry is a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Compaction {
+pub(crate) enum CompactionKind {
     /// No compaction.
     #[default]
     None,
@@ -68,17 +68,17 @@ impl Boundary {
             kind.is_compaction() || matches!(kind, BlockKind::Break(Break::Interrupted(_)))
         };
         let is_cut = || entry.has(cuts);
-        Self::by(entry.marks, entry.role == Role::Assistant, is_cut)
+        Self::from_marks(entry.marks, entry.role == Role::Assistant, is_cut)
     }
 
     /// Like [`Boundary::of`], from a glance.
-    pub(crate) fn at(glance: &EntrySummary) -> Self {
-        let is_cut = || glance.is_interruption || glance.compaction == Compaction::Whole;
-        Self::by(glance.marks, glance.is_answer, is_cut)
+    pub(crate) fn of_summary(glance: &EntrySummary) -> Self {
+        let is_cut = || glance.is_interruption || glance.compaction == CompactionKind::Whole;
+        Self::from_marks(glance.marks, glance.is_answer, is_cut)
     }
 
     /// A copy has no effect.
-    fn by(marks: Marks, is_answer: bool, is_cut: impl FnOnce() -> bool) -> Self {
+    fn from_marks(marks: Marks, is_answer: bool, is_cut: impl FnOnce() -> bool) -> Self {
         match is_answer {
             _ if marks.copy => Self::None,
             true => Self::Answer,
@@ -106,7 +106,7 @@ impl EntrySummary {
             ..Self::default()
         };
         for block in &entry.blocks {
-            glance.see_room(&block.kind);
+            glance.add_size(&block.kind);
             let is_error = block.kind.is_error();
             glance.is_error |= is_error;
             match &block.kind {
@@ -118,9 +118,9 @@ impl EntrySummary {
                 }
                 BlockKind::Break(Break::Compaction { partial, .. }) => {
                     let this = if *partial {
-                        Compaction::Partial
+                        CompactionKind::Partial
                     } else {
-                        Compaction::Whole
+                        CompactionKind::Whole
                     };
                     glance.compaction = glance.compaction.max(this);
                 }
@@ -136,7 +136,7 @@ impl EntrySummary {
         glance
     }
 
-    fn see_room(&mut self, kind: &BlockKind) {
+    fn add_size(&mut self, kind: &BlockKind) {
         let lines = kind
             .bodies()
             .map(|body| body.lines.max(body.bytes / LINE_BYTES));

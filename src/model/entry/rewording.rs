@@ -77,7 +77,7 @@ pub(crate) fn body(body: &mut Body, reword: &mut Reword<'_>) {
                 *whole = Arc::new(reworded);
             }
         }
-        Held::Stub | Held::Away => {}
+        Held::Stub | Held::OnDisk => {}
     }
 }
 

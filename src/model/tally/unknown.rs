@@ -49,20 +49,20 @@ impl Unknown {
         }
     }
 
-    pub(super) fn note(&mut self, judged: Judged) {
+    pub(super) fn add(&mut self, judged: Judged) {
         if let Some(count) = self.counts.get_mut(judged as usize) {
             *count += 1;
         }
     }
 
-    pub(super) fn absorb(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         for (sum, n) in self.counts.iter_mut().zip(other.counts) {
             *sum += n;
         }
     }
 
     /// Subtracts counts that were added.
-    pub(super) fn give_back(&mut self, other: &Self) {
+    pub(super) fn subtract(&mut self, other: &Self) {
         for (sum, n) in self.counts.iter_mut().zip(other.counts) {
             *sum = sum.saturating_sub(n);
         }

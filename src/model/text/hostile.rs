@@ -31,7 +31,7 @@ pub(super) fn is_plain(raw: &str) -> bool {
 /// Whether all of these bytes are printable ASCII, newlines or tabs.
 fn is_printable(bytes: [u8; 8]) -> bool {
     let word = u64::from_le_bytes(bytes);
-    let odd = octets::below(word, b' ') | octets::equal(word, 0x7f) | octets::beyond_ascii(word);
+    let odd = octets::less_than(word, b' ') | octets::equal(word, 0x7f) | octets::non_ascii(word);
     odd == 0
         || bytes
             .iter()

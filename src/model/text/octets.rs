@@ -7,16 +7,16 @@
 
 /// Bytes equal to `byte`.
 pub(crate) const fn equal(word: u64, byte: u8) -> u64 {
-    below(word ^ all(byte), 1)
+    less_than(word ^ all(byte), 1)
 }
 
 /// Bytes below `byte`, which is at most 128.
-pub(crate) const fn below(word: u64, byte: u8) -> u64 {
+pub(crate) const fn less_than(word: u64, byte: u8) -> u64 {
     word.wrapping_sub(all(byte)) & !word & all(0x80)
 }
 
 /// Bytes that are not ASCII.
-pub(crate) const fn beyond_ascii(word: u64) -> u64 {
+pub(crate) const fn non_ascii(word: u64) -> u64 {
     word & all(0x80)
 }
 
@@ -26,7 +26,7 @@ const fn all(byte: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{below, beyond_ascii, equal};
+    use super::{equal, less_than, non_ascii};
 
     #[test]
     fn each_byte_is_found_wherever_it_stands() {
@@ -43,15 +43,11 @@ mod tests {
                     "{byte} at {at}"
                 );
                 assert_eq!(
-                    first(below(word, b' ')),
+                    first(less_than(word, b' ')),
                     here(byte < b' '),
                     "{byte} at {at}"
                 );
-                assert_eq!(
-                    first(beyond_ascii(word)),
-                    here(byte >= 0x80),
-                    "{byte} at {at}"
-                );
+                assert_eq!(first(non_ascii(word)), here(byte >= 0x80), "{byte} at {at}");
             }
         }
     }

@@ -44,7 +44,7 @@ pub struct Outlet<W> {
     charset: Charset,
     form: OutletForm,
     /// First bytes of a character whose rest has not been written yet.
-    begun: Vec<u8>,
+    partial_char: Vec<u8>,
 }
 
 impl<W: Write> Outlet<W> {
@@ -54,11 +54,11 @@ impl<W: Write> Outlet<W> {
             to,
             charset,
             form,
-            begun: Vec::new(),
+            partial_char: Vec::new(),
         }
     }
 
-    fn hand_on(&mut self, text: &str) -> io::Result<()> {
+    fn write_converted(&mut self, text: &str) -> io::Result<()> {
         if self.form == OutletForm::Text {
             return self.to.write_all(ascii(text).as_bytes());
         }
@@ -78,21 +78,21 @@ impl<W: Write> Outlet<W> {
 impl<W: Write> Write for Outlet<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let is_free = self.charset == Charset::Unicode || self.form == OutletForm::Bytes;
-        if is_free || self.begun.is_empty() && bytes.is_ascii() {
+        if is_free || self.partial_char.is_empty() && bytes.is_ascii() {
             return self.to.write(bytes);
         }
-        let mut text = std::mem::take(&mut self.begun);
+        let mut text = std::mem::take(&mut self.partial_char);
         text.extend_from_slice(bytes);
         for chunk in text.utf8_chunks() {
-            self.hand_on(chunk.valid())?;
+            self.write_converted(chunk.valid())?;
             let odd = chunk.invalid();
             // An incomplete sequence at the end may continue with the next bytes.
             if std::str::from_utf8(odd).is_err_and(|error| error.error_len().is_none())
                 && text.ends_with(odd)
             {
-                self.begun = odd.to_vec();
+                self.partial_char = odd.to_vec();
             } else if !odd.is_empty() {
-                self.hand_on("\u{fffd}")?;
+                self.write_converted("\u{fffd}")?;
             }
         }
         Ok(bytes.len())

@@ -151,7 +151,7 @@ pub fn list() {
 }
 
 /// The secrets that were found since the last call, if they are listed.
-pub(crate) fn take_sites() -> Vec<Site> {
+pub(crate) fn take_sites() -> Vec<SecretPlace> {
     let sites = with_mask(|mask| mask.sites.as_mut().map(std::mem::take));
     sites.flatten().unwrap_or_default()
 }
@@ -204,12 +204,12 @@ pub(crate) struct Mask {
     /// The record that is being masked.
     record: Option<Origin>,
     /// Where secrets are; `None` if they are only masked.
-    sites: Option<Vec<Site>>,
+    sites: Option<Vec<SecretPlace>>,
 }
 
 /// A secret in a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Site {
+pub(crate) struct SecretPlace {
     /// The record; `None` if the secret is spread over several.
     pub(crate) record: Option<Origin>,
     /// What all secrets of its kind begin with: `ghp_`, `password=`.
@@ -263,7 +263,7 @@ impl Mask {
                     whole
                 };
                 let stays = found.get(1).map(|stays| stays.as_str());
-                self.note(own, stays.unwrap_or_default());
+                self.record(own, stays.unwrap_or_default());
                 let end = if hidden.ends_with('@') && before.contains("://") {
                     "@"
                 } else {
@@ -326,11 +326,11 @@ impl Mask {
     }
 
     /// Records a secret. Copies may have other line ends, or be cut off.
-    fn note(&mut self, secret: &str, stays: &str) {
+    fn record(&mut self, secret: &str, stays: &str) {
         let plain = secret.replace("\\n", "").replace("\\r", "");
         let plain: String = plain.chars().filter(char::is_ascii_alphanumeric).collect();
         if let Some(sites) = &mut self.sites {
-            sites.push(Site {
+            sites.push(SecretPlace {
                 record: self.record,
                 kind: kind(stays),
                 secret: plain.clone(),

@@ -25,17 +25,17 @@ impl Manner {
 
 /// The visible part of the first non-blank line, at most `max` characters and without colours, and
 /// whether text is missing then. `None` if the whole text must be cleaned to find out.
-pub(super) fn seen(raw: &str, max: usize, manner: Manner) -> Option<(String, bool)> {
+pub(super) fn visible_line(raw: &str, max: usize, manner: Manner) -> Option<(String, bool)> {
     let mut seen = String::with_capacity(max.min(raw.len()));
     let mut left = max;
     let mut rest = raw;
     while let Some(c) = rest.chars().next() {
         match c {
             ' ' | '\n' if seen.is_empty() => rest = rest.get(1..)?,
-            '\n' => return Some((seen, goes_on(rest.get(1..)?, manner)?)),
+            '\n' => return Some((seen, has_more(rest.get(1..)?, manner)?)),
             '\u{1b}' if manner == Manner::Output => rest = after_sequence(rest)?,
             c if is_hostile(c) => return None,
-            _ if left == 0 => return keeps_its_text(rest).then_some((seen, true)),
+            _ if left == 0 => return is_not_overwritten(rest).then_some((seen, true)),
             ' '..='~' | '\t' => {
                 let run = rest
                     .bytes()
@@ -57,21 +57,21 @@ pub(super) fn seen(raw: &str, max: usize, manner: Manner) -> Option<(String, boo
 }
 
 /// Whether there is text after the first line; `None` if only cleaning can tell.
-fn goes_on(rest: &str, manner: Manner) -> Option<bool> {
+fn has_more(rest: &str, manner: Manner) -> Option<bool> {
     let mut rest = rest;
     while let Some(c) = rest.chars().next() {
         match c {
             '\n' => return Some(true),
             '\u{1b}' if manner == Manner::Output => rest = after_sequence(rest)?,
             c if is_hostile(c) => return None,
-            _ => return keeps_its_text(rest).then_some(true),
+            _ => return is_not_overwritten(rest).then_some(true),
         }
     }
     Some(false)
 }
 
 /// Whether the rest of a line does not overwrite the text before it.
-fn keeps_its_text(rest: &str) -> bool {
+fn is_not_overwritten(rest: &str) -> bool {
     let end = memchr2(b'\r', b'\n', rest.as_bytes());
     end.is_none_or(|end| rest.as_bytes().get(end) == Some(&b'\n'))
 }

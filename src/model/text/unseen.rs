@@ -32,10 +32,10 @@ pub(super) fn is_needed(before: &str, c: char, after: &str) -> bool {
     match c {
         '\u{fe0e}' | '\u{fe0f}' => last.is_some_and(|base| match base {
             '0'..='9' | '#' | '*' => after.starts_with(KEYCAP),
-            base => EMOJI.holds(base),
+            base => EMOJI.contains(base),
         }),
         '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => {
-            last.is_some_and(|base| IDEOGRAPHS.holds(base))
+            last.is_some_and(|base| IDEOGRAPHS.contains(base))
         }
         JOINER => last.is_some_and(is_virama) || joins_emoji(before, after),
         '\u{e0020}'..=END_OF_TAGS => is_in_flag(before, c, after),
@@ -60,7 +60,7 @@ fn joins_emoji(before: &str, after: &str) -> bool {
         '\u{1f3ff}',
     ]);
     let is_close = before.len() - base.len() <= '\u{fe0f}'.len_utf8() + '\u{1f3fb}'.len_utf8();
-    let is_picture = |c: Option<char>| c.is_some_and(|c| PICTURES.holds(c));
+    let is_picture = |c: Option<char>| c.is_some_and(|c| PICTURES.contains(c));
     is_close && is_picture(base.chars().next_back()) && is_picture(after.chars().next())
 }
 
@@ -102,7 +102,7 @@ static PICTURES: Property = Property(LazyLock::new(|| class(r"\p{Extended_Pictog
 static IDEOGRAPHS: Property = Property(LazyLock::new(|| class(r"\p{Ideographic}")));
 
 impl Property {
-    fn holds(&self, c: char) -> bool {
+    fn contains(&self, c: char) -> bool {
         let ranges = self.0.ranges();
         let place = ranges.partition_point(|range| range.end() < c);
         ranges.get(place).is_some_and(|range| range.start() <= c)

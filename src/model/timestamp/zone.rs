@@ -30,7 +30,7 @@ impl Zone {
     }
 
     /// Parses a name such as `Europe/Berlin` or a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
         TimeZone::get(name)
             .or_else(|_| TimeZone::posix(name))
             .ok()
@@ -67,12 +67,12 @@ mod tests {
 
     #[test]
     fn zones_have_names_or_rules() {
-        assert_eq!(Zone::named("UTC"), Some(Zone::default()));
+        assert_eq!(Zone::parse("UTC"), Some(Zone::default()));
         assert!(
-            Zone::named("CET-1CEST,M3.5.0,M10.5.0/3").is_some() && Zone::named("JST-9").is_some()
+            Zone::parse("CET-1CEST,M3.5.0,M10.5.0/3").is_some() && Zone::parse("JST-9").is_some()
         );
         for none in ["", "/dev/zero", "../../dev/zero", "no zone", "Europe"] {
-            assert_eq!(Zone::named(none), None, "{none}");
+            assert_eq!(Zone::parse(none), None, "{none}");
         }
         assert_eq!(Zone::of_file(&[0; 4096]), None);
     }

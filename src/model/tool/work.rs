@@ -22,7 +22,7 @@ pub struct Work {
     /// The agent's id of the work; empty if it has none.
     pub handle: Key,
     /// Whether the agent records how such work ends.
-    pub ends: Ends,
+    pub ends: EndRecording,
     /// Reports in the order of their records; records that only the program sees are ordered by
     /// time.
     pub updates: Vec<Update>,
@@ -30,7 +30,7 @@ pub struct Work {
 
 /// Whether and where an agent records the end of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Ends {
+pub enum EndRecording {
     /// Not at all, or not always: a missing end means nothing.
     #[default]
     Unrecorded,
@@ -50,14 +50,14 @@ pub struct Update {
     /// Who sees the record.
     pub carrier: Carrier,
     /// How the work ended; `None` if it continues.
-    pub end: Option<End>,
+    pub end: Option<WorkEnd>,
     /// Reason of the end, if recorded.
     pub reason: Option<Text>,
 }
 
 /// End of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct WorkEnd {
     /// Outcome.
     pub verdict: Verdict,
     /// Exit code of a command.
@@ -91,14 +91,14 @@ impl Carrier {
 /// Which work a record reports on. The id of the call is preferred; ids of work may be reused and
 /// then mean the latest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct WorkReference {
     /// Id of the call that began the work.
     pub call: Option<Key>,
     /// Id of the work.
     pub handle: Option<Key>,
 }
 
-impl About {
+impl WorkReference {
     pub(crate) fn call(call: Key) -> Self {
         let handle = None;
         Self {
@@ -157,7 +157,7 @@ impl EndLine {
 }
 
 impl<'a> ReportedEnd<'a> {
-    fn is_end_of(&self, end: End, update: &Update) -> bool {
+    fn is_end_of(&self, end: WorkEnd, update: &Update) -> bool {
         let noticed = || {
             self.all
                 .iter()
@@ -175,13 +175,13 @@ impl<'a> ReportedEnd<'a> {
     }
 
     /// The first report, with the exit code and the time of the end from any report that has them.
-    pub(crate) fn first(&self) -> Option<(End, &'a Update)> {
+    pub(crate) fn first(&self) -> Option<(WorkEnd, &'a Update)> {
         let first = *self.all.first()?;
         let end = first.end?;
         let exit = self.all.iter().find_map(|update| update.end?.exit);
         let own = self.all.iter().filter_map(|update| update.end?.at).min();
         Some((
-            End {
+            WorkEnd {
                 exit,
                 at: own.into_iter().chain(first.at).min(),
                 ..end
@@ -199,13 +199,13 @@ impl<'a> ReportedEnd<'a> {
     }
 
     /// The update that represents the end: the first that notified the model, else the first.
-    pub(crate) fn foremost(&self) -> Option<&'a Update> {
+    pub(crate) fn representative(&self) -> Option<&'a Update> {
         self.delivered().or(self.all.first().copied())
     }
 
     /// The update of the record with this key. Polls are excluded, because they are shown at the
     /// polling call.
-    pub(crate) fn by(&self, key: &Key) -> Option<&'a Update> {
+    pub(crate) fn of_record(&self, key: &Key) -> Option<&'a Update> {
         self.all
             .iter()
             .copied()
@@ -214,13 +214,13 @@ impl<'a> ReportedEnd<'a> {
 }
 
 impl Update {
-    fn stands_by_time(&self) -> bool {
+    fn is_ordered_by_time(&self) -> bool {
         self.carrier == Carrier::Record && self.at.is_some()
     }
 
     /// Whether a poll reported that the work continued after `end`. A record that only the program
     /// sees may not have reached the polled program yet.
-    fn says_it_went_on_after(&self, end: &Self) -> bool {
+    fn reports_running_after(&self, end: &Self) -> bool {
         let on_its_way = if end.carrier == Carrier::Record {
             ON_ITS_WAY_MS
         } else {
@@ -232,12 +232,12 @@ impl Update {
     }
 
     /// Whether it reports that ended work was resumed.
-    fn takes_up(&self) -> bool {
+    fn is_resumption(&self) -> bool {
         self.end.is_none() && matches!(self.carrier, Carrier::Record | Carrier::Delivered)
     }
 }
 
-impl End {
+impl WorkEnd {
     /// Whether another end contradicts this one.
     fn is_other(self, other: Self) -> bool {
         let codes = self.exit.zip(other.exit);
@@ -246,7 +246,7 @@ impl End {
 
     /// Converts an agent's status word and an exit code; without a word the work ended. `None` if
     /// it continues.
-    pub(crate) fn by_word(word: Option<&str>, exit: Option<i64>) -> Option<Self> {
+    pub(crate) fn from_word(word: Option<&str>, exit: Option<i64>) -> Option<Self> {
         let verdict = match word.unwrap_or("completed").to_ascii_lowercase().as_str() {
             "completed" | "complete" | "done" | "exited" | "finished" | "success" | "succeeded" => {
                 if exit.is_some_and(|code| code != 0) {
@@ -270,13 +270,13 @@ impl End {
     }
 }
 
-impl End {
+impl WorkEnd {
     /// Like [`Self::by_word`] for work with several parts: it continues while any part does, and the
     /// worst outcome counts.
-    pub(crate) fn by_words(words: &[&str], exit: Option<i64>) -> Option<Self> {
-        let mut ends = words.iter().map(|word| Self::by_word(Some(word), exit));
+    pub(crate) fn from_words(words: &[&str], exit: Option<i64>) -> Option<Self> {
+        let mut ends = words.iter().map(|word| Self::from_word(Some(word), exit));
         let Some(mut worst) = ends.next() else {
-            return Self::by_word(None, exit);
+            return Self::from_word(None, exit);
         };
         for end in ends {
             let rank = |end: Self| (end.verdict == Verdict::Failed, end.verdict != Verdict::Done);
@@ -292,7 +292,7 @@ impl End {
 
 impl Work {
     /// Work of this id, without reports.
-    pub(crate) fn begun(handle: Key, ends: Ends) -> Self {
+    pub(crate) fn begun(handle: Key, ends: EndRecording) -> Self {
         Self {
             handle,
             ends,
@@ -308,7 +308,7 @@ impl Work {
         let mut is_again = false;
         for update in &self.updates {
             let Some(end) = update.end else {
-                is_again |= update.takes_up();
+                is_again |= update.is_resumption();
                 // A notice after an end that has no status notifies the model of that end.
                 let before = endings.last_mut();
                 if let Some(ending) = before.filter(|_| update.carrier == Carrier::Notice) {
@@ -332,7 +332,7 @@ impl Work {
     }
 
     /// The last end, and the update that reported it first.
-    pub fn completed(&self) -> Option<(End, &Update)> {
+    pub fn completed(&self) -> Option<(WorkEnd, &Update)> {
         self.endings().pop()?.first()
     }
 
@@ -345,11 +345,11 @@ impl Work {
             .filter(|update| update.at.is_some())
             .collect();
         records.sort_by_key(|update| update.at);
-        let mut ended: Option<(&Update, End)> = None;
+        let mut ended: Option<(&Update, WorkEnd)> = None;
         for update in records {
             match (update.end, ended) {
-                (None, _) if update.takes_up() => ended = None,
-                (None, Some((first, _))) if update.says_it_went_on_after(first) => {
+                (None, _) if update.is_resumption() => ended = None,
+                (None, Some((first, _))) if update.reports_running_after(first) => {
                     return Some((first, update));
                 }
                 // Work that the model stopped may have ended by itself before.
@@ -378,7 +378,7 @@ impl Work {
 
     /// Whether the agent records notifications of the model; if not, a missing one means nothing.
     pub(crate) fn is_reported(&self) -> bool {
-        self.ends != Ends::Unrecorded || self.is_queued()
+        self.ends != EndRecording::Unrecorded || self.is_queued()
     }
 
     /// Whether its end was queued for the model.
@@ -403,24 +403,24 @@ impl Work {
         let others_end = self
             .updates
             .iter()
-            .rposition(|known| !known.stands_by_time())
+            .rposition(|known| !known.is_ordered_by_time())
             .map_or(0, |last| last + 1);
-        if !update.stands_by_time() {
+        if !update.is_ordered_by_time() {
             let notes = self.updates.iter().skip(others_end);
             return others_end + notes.take_while(|note| is_after(update, note)).count();
         }
         let limit = self
             .updates
             .iter()
-            .position(|known| !known.stands_by_time() && is_after(known, update))
+            .position(|known| !known.is_ordered_by_time() && is_after(known, update))
             .unwrap_or(self.updates.len());
         let before = self.updates.iter().take(limit).rev();
-        let later = before.take_while(|known| known.stands_by_time() && known.at > update.at);
+        let later = before.take_while(|known| known.is_ordered_by_time() && known.at > update.at);
         limit - later.count()
     }
 
     /// Adds or replaces an update. Returns whether anything changed.
-    pub(crate) fn take_in(&mut self, update: Update) -> bool {
+    pub(crate) fn add_update(&mut self, update: Update) -> bool {
         let is_full = self.updates.len() >= MOST_UPDATES;
         match self.updates.iter_mut().find(|known| known.by == update.by) {
             Some(known) if *known == update => return false,

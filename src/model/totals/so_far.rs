@@ -44,7 +44,7 @@ pub(crate) fn tokens(usage: &Usage) -> Tokens {
 
 /// Number of requests that a session had made when it was forked, and its estimated usage then,
 /// which is at most that of every later total of the session or the fork.
-pub(crate) fn when_forked<R: Copy + Eq + Hash>(
+pub(crate) fn usage_at_fork<R: Copy + Eq + Hash>(
     own: &RequestLog<'_, R>,
     fork: &RequestLog<'_, R>,
 ) -> Option<(usize, Vec<(Name, Usage)>)> {

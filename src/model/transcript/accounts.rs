@@ -42,7 +42,7 @@ impl Transcript {
         }
         let is_such =
             |session: usize, is_it: fn(&Totals) -> bool| spent.get(session).is_some_and(is_it);
-        let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.same);
+        let same = |session: usize| self.lanes().get(session).and_then(|lane| lane.duplicate_of);
         let shares = |session: usize| {
             self.lanes()
                 .get(session)
@@ -92,10 +92,10 @@ impl Transcript {
             sessions
                 .iter()
                 .filter_map(|session| spent.get(*session))
-                .for_each(|own| totals.join(own));
+                .for_each(|own| totals.merge(own));
             for share in sessions.iter().filter_map(|session| counted(*session)) {
                 if totals.is_so_far() {
-                    totals.leave_runs(&share.sums);
+                    totals.subtract_runs(&share.sums);
                 }
             }
             if sessions.len() > 1 {

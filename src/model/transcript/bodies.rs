@@ -1,7 +1,7 @@
 //! Contents of bodies: filled from disk, and released when memory is short.
 
 use super::Transcript;
-use super::pages::held_bytes;
+use super::pages::loaded_bytes;
 use crate::model::body::Held;
 use crate::model::entry::EntryId;
 use crate::model::record::Origin;
@@ -14,12 +14,12 @@ impl Transcript {
             let Some(entry) = self.entries.get_mut(id.index()) else {
                 continue;
             };
-            let before = held_bytes(&entry.blocks);
+            let before = loaded_bytes(&entry.blocks);
             for body in entry
                 .blocks
                 .iter_mut()
                 .flat_map(|block| block.kind.bodies_mut())
-                .filter(|body| body.is_away())
+                .filter(|body| body.is_on_disk())
             {
                 let record = contents
                     .iter()
@@ -28,7 +28,7 @@ impl Transcript {
                     body.held = held.clone();
                 }
             }
-            let after = held_bytes(&entry.blocks);
+            let after = loaded_bytes(&entry.blocks);
             if after != before {
                 self.held_bytes = (self.held_bytes + after).saturating_sub(before);
                 filled.push(*id);
@@ -64,7 +64,7 @@ impl Transcript {
     }
 
     /// Bytes of bodies in memory.
-    pub fn held_bytes(&self) -> u64 {
+    pub fn loaded_bytes(&self) -> u64 {
         self.held_bytes
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Transcript;
 use crate::model::body::Key;
-use crate::model::branches::forest::{Placed, RecordLinks, says};
+use crate::model::branches::forest::{Placed, RecordLinks, is_conversation};
 use crate::model::branches::{self, Branch};
 use crate::model::branches::{Branches, Growth};
 use crate::model::entry::{EntryId, Marks};
@@ -15,31 +15,31 @@ const FAR: usize = 1_000;
 impl Transcript {
     /// Updates turns and branches; call it once after a series of batches. The cost of appended
     /// entries does not depend on the length of the session.
-    pub fn settle(&mut self) {
-        self.turns.follow(&self.order, &self.entries, &self.lanes);
-        self.settle_branches();
+    pub fn update_derived(&mut self) {
+        self.turns.update(&self.order, &self.entries, &self.lanes);
+        self.update_branches();
     }
 
-    fn settle_branches(&mut self) {
+    fn update_branches(&mut self) {
         if self.lineage.is_stale {
             let branches = self.with_links(Branches::derive);
             self.work += branches.work;
-            self.lineage.settle(branches);
+            self.lineage.set_branches(branches);
         }
     }
 
     /// Whether turns or branches must be derived from scratch.
-    pub(crate) fn settles_anew(&self) -> bool {
-        self.lineage.is_stale || self.turns_settle_anew()
+    pub(crate) fn needs_full_update(&self) -> bool {
+        self.lineage.is_stale || self.turns_need_full_update()
     }
 
     /// Whether turns and latest answers cover all entries.
-    pub(crate) fn knows_turns(&self) -> bool {
+    pub(crate) fn has_all_turns(&self) -> bool {
         self.turns.known == self.order.len()
     }
 
     /// Whether turns must be derived from scratch.
-    pub(crate) fn turns_settle_anew(&self) -> bool {
+    pub(crate) fn turns_need_full_update(&self) -> bool {
         self.turns.known == 0 && !self.order.is_empty()
     }
 
@@ -55,7 +55,7 @@ impl Transcript {
 
     /// Entries of the main lane at the moment when the session abandoned a branch: what the model
     /// saw at its end. `None` if there is no branch of this number.
-    pub(crate) fn seen_on(&self, number: usize) -> Option<Vec<EntryId>> {
+    pub(crate) fn visible_on_branch(&self, number: usize) -> Option<Vec<EntryId>> {
         let list = &self.branches().list;
         let left = list.get(number.checked_sub(1)?)?;
         Some(self.with_links(|links| branches::seen_at_end(left, list, links)))
@@ -63,10 +63,10 @@ impl Transcript {
 
     /// When the session abandoned a branch: the timestamp of the entry with which it continued,
     /// else of the last entry of the branch.
-    pub(crate) fn left_at(&self, branch: &Branch) -> Option<Timestamp> {
+    pub(crate) fn abandoned_at(&self, branch: &Branch) -> Option<Timestamp> {
         let at = |id: EntryId| {
             self.get(id)
-                .filter(|entry| entry.lane.is_none() && !entry.is_beside())?
+                .filter(|entry| entry.lane.is_none() && !entry.is_aside())?
                 .at
         };
         let from = branch
@@ -125,15 +125,15 @@ impl Transcript {
         );
         self.grow_branches(prints.0, prints.1, leads, None);
         if leads {
-            self.lead(&key, parent.as_ref());
+            self.set_leaf(&key, parent.as_ref());
         }
         self.lineage.add_link(prints.0, prints.1);
     }
 
     /// Makes a record the last one. If it does not continue from the previous last record, that one
     /// was abandoned.
-    pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>) {
-        self.lineage.lead(key, parent, self.order.remaining());
+    pub(super) fn set_leaf(&mut self, key: &Key, parent: Option<&Key>) {
+        self.lineage.set_leaf(key, parent, self.order.remaining());
     }
 
     /// Updates the branches with a new record of the main lane, before it is added; a link has no
@@ -155,8 +155,8 @@ impl Transcript {
             leaf: self.lineage.leaf(|key| self.index.print(key)),
             leads,
             is_prompt: marks.is_some_and(|marks| marks.prompt && !marks.copy),
-            goes_back: marks.is_some_and(says)
-                && self.branches().may_go_back()
+            resumes_abandoned: marks.is_some_and(is_conversation)
+                && self.branches().may_resume_abandoned()
                 && self.is_below_abandoned(parent),
         };
         let is_known = is_there(key);
@@ -171,7 +171,7 @@ impl Transcript {
             let Some(key) = at else { return false };
             at = match self.find_print(key) {
                 Some(id) if self.branches().abandoned.contains(&id) => return true,
-                Some(id) if self.marks(id).is_none_or(says) => return false,
+                Some(id) if self.marks(id).is_none_or(is_conversation) => return false,
                 _ => self.parent_of(key).flatten(),
             };
         }

@@ -77,12 +77,12 @@ impl Transcript {
                 left.extend((!entry.blocks.is_empty()).then_some(entry));
             }
         }
-        self.leave_asides(left, before, touched);
+        self.retain_asides(left, before, touched);
     }
 
     /// Retains the asides of removed copies, because it is unknown whether they are repetitions,
     /// unless another file has an aside of the same identity.
-    fn leave_asides(&mut self, left: Vec<Entry>, before: Origin, touched: &mut Touched) {
+    fn retain_asides(&mut self, left: Vec<Entry>, before: Origin, touched: &mut Touched) {
         if left.is_empty() {
             return;
         }
@@ -112,7 +112,7 @@ impl Transcript {
                     ..entry.clone()
                 };
                 unknown.mark_by_asides();
-                self.left
+                self.retained_asides
                     .extend(aside.map(|aside| (aside, unknown.key.clone())));
                 self.apply_entry(unknown, touched);
             }
@@ -169,10 +169,10 @@ impl Transcript {
 
     /// Applies the usage that copies recorded before the entry came, and removes retained asides
     /// that it repeats.
-    pub(super) fn adopt_copies(&mut self, entry: &mut Entry, touched: &mut Touched) {
-        if !self.left.is_empty() && !entry.marks.copy {
+    pub(super) fn apply_copies(&mut self, entry: &mut Entry, touched: &mut Touched) {
+        if !self.retained_asides.is_empty() && !entry.marks.copy {
             let known: Vec<Key> = asides(entry)
-                .filter_map(|aside| self.left.remove(&aside))
+                .filter_map(|aside| self.retained_asides.remove(&aside))
                 .collect();
             for key in &known {
                 self.retire(key, touched);

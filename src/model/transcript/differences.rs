@@ -37,8 +37,8 @@ pub(crate) struct Replaced {
 
 impl Differences {
     /// Compares the entries that a batch touched in the new transcript.
-    pub(crate) fn note(&mut self, shown: &Transcript, now: &Transcript, touched: &Touched) {
-        let mut passing = shown.passing();
+    pub(crate) fn compare(&mut self, shown: &Transcript, now: &Transcript, touched: &Touched) {
+        let mut passing = shown.cursor();
         for id in touched
             .added
             .iter()
@@ -48,8 +48,8 @@ impl Differences {
             let Some(entry) = now.get(*id) else { continue };
             let difference = match shown.find(&entry.key).and_then(|known| passing.get(known)) {
                 None => Some(Difference::New),
-                Some(known) if !entry.says_same(known) => Some(Difference::Changed),
-                Some(known) if !entry.stands_as(known) => Some(Difference::Moved),
+                Some(known) if !entry.has_same_content(known) => Some(Difference::Changed),
+                Some(known) if !entry.has_same_origins(known) => Some(Difference::Moved),
                 Some(_) => None,
             };
             match difference {
@@ -61,7 +61,7 @@ impl Differences {
 
     /// Replaces the shown transcript by the new one, which is complete.
     pub(crate) fn replace(self, shown: &mut Transcript, mut now: Transcript) -> Replaced {
-        now.settle();
+        now.update_derived();
         let such = |wanted: Difference| {
             let such = self
                 .0
@@ -77,7 +77,7 @@ impl Differences {
             meta: now.meta != shown.meta || now.ledger.asides != shown.ledger.asides,
             lanes: !now.lanes.are_same(&shown.lanes),
         };
-        let goes_on = goes_on(shown, &now, &touched.changed);
+        let goes_on = is_continuation(shown, &now, &touched.changed);
         let before = std::mem::replace(shown, now);
         Replaced {
             touched,
@@ -88,7 +88,7 @@ impl Differences {
 
 /// Whether all entries have the same ids, positions and lanes in both transcripts, and the branches
 /// are equal.
-fn goes_on(before: &Transcript, now: &Transcript, changed: &[EntryId]) -> bool {
+fn is_continuation(before: &Transcript, now: &Transcript, changed: &[EntryId]) -> bool {
     let is_hidden =
         |transcript: &Transcript, id| transcript.marks(id).is_some_and(Marks::is_hidden);
     let stays = |id: &EntryId| {

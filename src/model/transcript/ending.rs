@@ -37,7 +37,7 @@ impl Transcript {
     }
 
     /// Whether the harness recorded the end of the turn after an answer.
-    pub(crate) fn is_over_behind(&self, lane: Option<&Name>, answer: &Entry) -> bool {
+    pub(crate) fn has_turn_ended_after(&self, lane: Option<&Name>, answer: &Entry) -> bool {
         let ends = |entry: &Entry| {
             let is_time = |kind: &BlockKind| matches!(kind, BlockKind::Break(Break::Took(_)));
             entry.role == Role::Harness && (entry.stop == Stop::Done || entry.has(is_time))

@@ -1,7 +1,7 @@
 //! Adds, updates and removes entries.
 
 use super::merge::{RecordExtent, merge_blocks, merge_head, move_bodies};
-use super::pages::held_bytes;
+use super::pages::loaded_bytes;
 use super::{Touched, Transcript};
 use crate::model::body::Key;
 use crate::model::entry::glance::Boundary;
@@ -21,13 +21,13 @@ impl Transcript {
         let key = self.index.print(&new.key);
         let known = self.index.values.get(&key).copied();
         if known.is_some() && leads {
-            self.lineage.lead_again(&new.key);
+            self.lineage.restore_leaf(&new.key);
         } else if known.is_none() && new.lane.is_none() {
             let parent = new.parent.as_ref().map(|parent| self.index.print(parent));
             self.grow_branches(key, parent, leads, Some(new.marks));
         }
         if leads {
-            self.lead(&new.key, new.parent.as_ref());
+            self.set_leaf(&new.key, new.parent.as_ref());
         }
         if let Some(id) = known {
             self.update_entry(id, new, touched);
@@ -45,11 +45,11 @@ impl Transcript {
         new.end_at(None);
         // Most entries have one block, for which a growing list allocates memory for four.
         new.blocks.shrink_to_fit();
-        self.adopt_strays(id, &mut new, touched);
-        self.adopt_usage(&mut new, touched);
-        self.adopt_copies(&mut new, touched);
-        self.note_calls(id, &new, &new.blocks);
-        self.see_model(&new);
+        self.join_strays(id, &mut new, touched);
+        self.attach_usage(&mut new, touched);
+        self.apply_copies(&mut new, touched);
+        self.index_calls(id, &new, &new.blocks);
+        self.update_model(&new);
         // Shares the allocation of the model's name: a few models have thousands of answers, and
         // sums of usage hold the names.
         let models = self.meta.models.iter();
@@ -58,27 +58,26 @@ impl Transcript {
             .find(|known| Some(*known) == new.model.as_ref())
             .cloned();
         self.ledger.add(&new);
-        self.held_bytes += held_bytes(&new.blocks);
+        self.held_bytes += loaded_bytes(&new.blocks);
         self.index.insert(&new.key, id);
         let in_lane = new
             .lane
             .clone()
-            .map(|lane| (lane, new.last_time().filter(|_| !new.is_beside())));
+            .map(|lane| (lane, new.last_time().filter(|_| !new.is_aside())));
         self.lineage.is_stale |= new.marks.undone;
         let begun = super::work::begun(&new.blocks);
-        self.see_report(&mut new);
+        self.set_report_marks(&mut new);
         self.entries.push(new);
         self.order.push(id);
         if let Some((name, heard)) = in_lane {
             self.lanes.of(&name).entries.push(id);
-            self.lanes.hear(Some(&name), heard);
+            self.lanes.update_last_time(Some(&name), heard);
         }
         touched.added.push(id);
-        self.note_work(id, begun, touched);
+        self.index_work(id, begun, touched);
     }
 
-    /// Indexes the calls that an entry has gained.
-    pub(super) fn note_calls(&mut self, id: EntryId, entry: &Entry, blocks: &[Block]) {
+    pub(super) fn index_calls(&mut self, id: EntryId, entry: &Entry, blocks: &[Block]) {
         let entries = &self.entries;
         self.pairs
             .add_calls(id, entry, blocks, &|known| entries.get(known.index()));
@@ -86,9 +85,9 @@ impl Transcript {
 
     /// Indexes the calls of an entry again after a change.
     pub(super) fn change_calls(&mut self, id: EntryId, before: &Entry, entry: &Entry) {
-        self.large.forget(id);
+        self.large.remove(id);
         self.pairs.remove_calls(id, before);
-        self.note_calls(id, entry, &entry.blocks);
+        self.index_calls(id, entry, &entry.blocks);
     }
 
     fn update_entry(&mut self, id: EntryId, new: Entry, touched: &mut Touched) {
@@ -107,36 +106,37 @@ impl Transcript {
         merge_blocks(&mut entry, new.blocks);
         if entry == *old {
             // Equal content may have moved in its file.
-            let held_before = held_bytes(&old.blocks);
+            let held_before = loaded_bytes(&old.blocks);
             for (kept, newer) in old.blocks.iter_mut().zip(entry.blocks) {
                 move_bodies(&mut kept.kind, newer.kind);
             }
             self.held_bytes =
-                (self.held_bytes + held_bytes(&old.blocks)).saturating_sub(held_before);
+                (self.held_bytes + loaded_bytes(&old.blocks)).saturating_sub(held_before);
             touched.moved.push(id);
-            self.adopt_strays_of(id, touched);
+            self.join_strays_of(id, touched);
             return;
         }
         entry.revision += 1;
-        let held_before = held_bytes(&old.blocks);
+        let held_before = loaded_bytes(&old.blocks);
         let begun = super::work::begun(&entry.blocks);
         let previous = std::mem::replace(old, entry.clone());
         if previous.origin != entry.origin {
             touched.moved.push(id);
         }
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(held_before);
+        self.held_bytes =
+            (self.held_bytes + loaded_bytes(&entry.blocks)).saturating_sub(held_before);
         self.change_calls(id, &previous, &entry);
         self.ledger.change(&previous, &entry);
         touched.reordered |= before.is_hidden() != entry.marks.is_hidden();
         self.change_lane(id, &previous, &entry, touched);
-        self.see_model(&entry);
-        self.see_boundary_again(id, &previous, &entry);
-        self.adopt_strays_of(id, touched);
+        self.update_model(&entry);
+        self.update_boundary(id, &previous, &entry);
+        self.join_strays_of(id, touched);
         if before != entry.marks || is_rooted {
-            self.unsettle();
+            self.invalidate();
         }
         touched.changed.push(id);
-        self.note_work(id, begun, touched);
+        self.index_work(id, begun, touched);
     }
 
     /// Appends further blocks to a large entry without visiting its existing blocks. Returns the
@@ -150,7 +150,7 @@ impl Transcript {
         let Some(entry) = self.entries.get_mut(id.index()) else {
             return Some(new);
         };
-        self.large.note(id, entry);
+        self.large.index(id, entry);
         let Some(places) = self
             .large
             .get(id)
@@ -167,9 +167,9 @@ impl Transcript {
         merge_head(entry, &new, RecordExtent::FURTHER);
         let head = entry.clone();
         let is_same = head == before && new.blocks.is_empty();
-        self.adopt_strays(id, &mut new, touched);
-        self.held_bytes += held_bytes(&new.blocks);
-        self.note_calls(id, &head, &new.blocks);
+        self.join_strays(id, &mut new, touched);
+        self.held_bytes += loaded_bytes(&new.blocks);
+        self.index_calls(id, &head, &new.blocks);
         let begun = super::work::begun(&new.blocks);
         blocks.append(&mut new.blocks);
         let entry = self.entries.get_mut(id.index())?;
@@ -179,23 +179,23 @@ impl Transcript {
             return None;
         }
         entry.revision += 1;
-        self.large.note(id, entry);
+        self.large.index(id, entry);
         self.ledger.change(&before, &head);
         touched.reordered |= before.marks.is_hidden() != head.marks.is_hidden();
         self.change_lane(id, &before, &head, touched);
-        self.see_model(&head);
+        self.update_model(&head);
         let is_moved = before.marks != head.marks || before.parent != head.parent;
         if is_moved || is_cut || (before.role, &before.lane) != (head.role, &head.lane) {
-            self.unsettle();
+            self.invalidate();
         }
         touched.changed.push(id);
-        self.note_work(id, begun, touched);
+        self.index_work(id, begun, touched);
         None
     }
 
     /// Updates all indexes by lane after an entry changed its lane.
     fn change_lane(&mut self, id: EntryId, before: &Entry, now: &Entry, touched: &mut Touched) {
-        self.lanes.hear(now.lane.as_ref(), now.end());
+        self.lanes.update_last_time(now.lane.as_ref(), now.end());
         if before.lane == now.lane {
             return;
         }
@@ -207,17 +207,17 @@ impl Transcript {
             entries.insert(entries.partition_point(|known| *known < id), id);
         }
         touched.reordered = true;
-        self.unsettle();
+        self.invalidate();
     }
 
     /// Updates the latest answers after an entry changed.
-    fn see_boundary_again(&mut self, id: EntryId, before: &Entry, now: &Entry) {
+    fn update_boundary(&mut self, id: EntryId, before: &Entry, now: &Entry) {
         if let Some(place) = self.place_of(id) {
-            self.turns.see_boundary_again((place, id), before, now);
+            self.turns.update_boundary((place, id), before, now);
         }
     }
 
-    pub(super) fn see_model(&mut self, entry: &Entry) {
+    pub(super) fn update_model(&mut self, entry: &Entry) {
         let Some(model) = &entry.model else { return };
         if entry.lane.is_none()
             && entry.role == Role::Assistant
@@ -235,9 +235,9 @@ impl Transcript {
             return;
         };
         self.order.retire(id);
-        self.forget(id);
+        self.remove(id);
         touched.reordered = true;
-        self.unsettle();
+        self.invalidate();
     }
 
     pub(super) fn retire_piece(&mut self, of: &Key, piece: Piece, touched: &mut Touched) {
@@ -254,27 +254,27 @@ impl Transcript {
         entry.blocks.retain(|block| block.piece != piece);
         entry.revision += 1;
         let entry = entry.clone();
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks))
-            .saturating_sub(held_bytes(&previous.blocks));
+        self.held_bytes = (self.held_bytes + loaded_bytes(&entry.blocks))
+            .saturating_sub(loaded_bytes(&previous.blocks));
         self.change_calls(id, &previous, &entry);
-        self.see_boundary_again(id, &previous, &entry);
+        self.update_boundary(id, &previous, &entry);
         touched.changed.push(id);
     }
 
     /// Removes a retired entry from all indexes and sums; its slot in the arena stays empty.
-    pub(super) fn forget(&mut self, id: EntryId) {
+    pub(super) fn remove(&mut self, id: EntryId) {
         let Some(entry) = self.entries.get_mut(id.index()) else {
             return;
         };
         let blocks = std::mem::take(&mut entry.blocks);
-        self.held_bytes = self.held_bytes.saturating_sub(held_bytes(&blocks));
+        self.held_bytes = self.held_bytes.saturating_sub(loaded_bytes(&blocks));
         self.ledger.remove(entry);
         entry.usage = None;
         let gone = Entry {
             blocks,
             ..entry.clone()
         };
-        self.large.forget(id);
+        self.large.remove(id);
         self.pairs.remove_calls(id, &gone);
         for block in &gone.blocks {
             if let BlockKind::Result(stray) = &block.kind {

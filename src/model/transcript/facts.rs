@@ -25,7 +25,7 @@ impl Transcript {
                 .take(ASKED)
                 .chain(order.iter().rev().take(ASKED));
             ids.filter_map(|id| self.get(*id))
-                .filter(|entry| !entry.is_beside())
+                .filter(|entry| !entry.is_aside())
         };
         let timed = ends().filter(|entry| entry.at.is_some()).count();
         timed > 0 && timed * FEW >= ends().count()
@@ -54,7 +54,7 @@ impl Transcript {
             self.ledger.add(entry);
             entry.revision += 1;
             if let Some(entry) = is_named.then(|| entry.clone()) {
-                self.see_model(&entry);
+                self.update_model(&entry);
             }
             touched.changed.extend(self.index.get(&of));
             return;
@@ -64,7 +64,7 @@ impl Transcript {
             ..Usage::default()
         };
         if !usage.scope.is_of_requests() && usage == nothing {
-            touched.meta |= self.ledger.take_aside(&of).is_some();
+            touched.meta |= self.ledger.remove_aside(&of).is_some();
             return;
         }
         // If it is sent again with other figures, its position stays.
@@ -86,8 +86,8 @@ impl Transcript {
 
     /// Moves usage that was recorded before its entry came into the entry, with the model if the
     /// entry has none. Usage in the entry itself takes precedence.
-    pub(super) fn adopt_usage(&mut self, entry: &mut Entry, touched: &mut Touched) {
-        let Some(before) = self.ledger.take_aside(&entry.key) else {
+    pub(super) fn attach_usage(&mut self, entry: &mut Entry, touched: &mut Touched) {
+        let Some(before) = self.ledger.remove_aside(&entry.key) else {
             return;
         };
         entry.usage.get_or_insert_with(|| Box::new(before.usage));
@@ -98,28 +98,28 @@ impl Transcript {
     /// Applies a change of the metadata. Returns whether a sub-agent's label or call changed.
     pub(super) fn apply_meta(&mut self, edit: MetaEdit) -> bool {
         match edit {
-            MetaEdit::Lane { name, label, call } => return self.lanes.note(&name, label, call),
+            MetaEdit::Lane { name, label, call } => return self.lanes.update(&name, label, call),
             MetaEdit::Session {
                 name,
                 label,
                 root,
-                same,
+                duplicate_of: same,
                 shares,
             } => {
-                let is_known = self.is_spoken_to(Some(&name));
-                let is_new = self.lanes.note_session(&name, label, root, (same, shares));
+                let is_known = self.is_main_lane(Some(&name));
+                let is_new = self.lanes.mark_session(&name, label, root, (same, shares));
                 if !is_known {
                     self.ledger.sessions.push(Totals::default());
-                    self.turns.forget();
+                    self.turns.clear();
                 }
                 return is_new;
             }
-            MetaEdit::Helper(name) => return self.lanes.note_helper(&name),
+            MetaEdit::Helper(name) => return self.lanes.mark_helper(&name),
             MetaEdit::LinkedTree => self.lineage.link_all(),
-            MetaEdit::Kept { compaction, first } => {
-                self.kept.insert(compaction, first);
+            MetaEdit::FirstKept { compaction, first } => {
+                self.first_kept.insert(compaction, first);
             }
-            fact => self.meta.take(fact),
+            fact => self.meta.apply(fact),
         }
         false
     }

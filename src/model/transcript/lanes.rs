@@ -36,9 +36,9 @@ impl LaneTable {
                 is_helper: false,
                 is_session: false,
                 root: None,
-                same: None,
+                duplicate_of: None,
                 shares: Vec::new(),
-                heard: None,
+                last_time: None,
                 entries: Vec::new(),
             });
             self.list.len() - 1
@@ -47,11 +47,10 @@ impl LaneTable {
         &mut self.list[place]
     }
 
-    /// Updates the latest timestamp of a lane.
-    pub(super) fn hear(&mut self, name: Option<&Name>, at: Option<Timestamp>) {
+    pub(super) fn update_last_time(&mut self, name: Option<&Name>, at: Option<Timestamp>) {
         let known = name.and_then(|name| self.list.get_mut(*self.by_name.get(name)?));
         if let Some(lane) = known {
-            lane.heard = lane.heard.max(at);
+            lane.last_time = lane.last_time.max(at);
         }
     }
 
@@ -67,7 +66,7 @@ impl LaneTable {
     }
 
     /// Number of the joined session whose main agent this lane is; 0 for the main lane.
-    pub(super) fn spoken_to(&self, lane: Option<&Name>) -> Option<usize> {
+    pub(super) fn session_of_main_agent(&self, lane: Option<&Name>) -> Option<usize> {
         let Some(lane) = lane else { return Some(0) };
         self.session_of(lane)
             .filter(|(_, session)| session.name == *lane)
@@ -83,7 +82,7 @@ impl LaneTable {
                 lane.is_helper,
                 lane.is_session,
                 lane.root.clone(),
-                lane.same,
+                lane.duplicate_of,
                 lane.shares.clone(),
             )
         };
@@ -91,13 +90,13 @@ impl LaneTable {
     }
 
     /// Marks a lane as a helper. Returns whether that is new.
-    pub(super) fn note_helper(&mut self, name: &Name) -> bool {
+    pub(super) fn mark_helper(&mut self, name: &Name) -> bool {
         !std::mem::replace(&mut self.of(name).is_helper, true)
     }
 
     /// Marks a lane as a joined session, with its label, its folder, the session that records the
     /// same requests, and its shares of older sessions. Returns whether anything changed.
-    pub(super) fn note_session(
+    pub(super) fn mark_session(
         &mut self,
         name: &Name,
         label: Text,
@@ -109,17 +108,17 @@ impl LaneTable {
             lane.is_session,
             &lane.label,
             &lane.root,
-            lane.same,
+            lane.duplicate_of,
             &lane.shares,
         );
         let is_new = before != (true, &label, &root, same, &shares);
         (lane.is_session, lane.label, lane.root) = (true, label, root);
-        (lane.same, lane.shares) = (same, shares);
+        (lane.duplicate_of, lane.shares) = (same, shares);
         is_new
     }
 
     /// Updates label and call of a lane. Returns whether anything changed.
-    pub(super) fn note(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
+    pub(super) fn update(&mut self, name: &Name, label: Option<Text>, call: Option<Key>) -> bool {
         let lane = self.of(name);
         let is_new = label.as_ref().is_some_and(|label| lane.label != *label)
             || call
@@ -171,8 +170,8 @@ impl Transcript {
     }
 
     /// Whether a lane is the main lane, or that of a joined session.
-    pub(crate) fn is_spoken_to(&self, lane: Option<&Name>) -> bool {
-        self.lanes.spoken_to(lane).is_some()
+    pub(crate) fn is_main_lane(&self, lane: Option<&Name>) -> bool {
+        self.lanes.session_of_main_agent(lane).is_some()
     }
 
     /// The joined session of an entry, and its number; `None` if there is only one session.
@@ -267,7 +266,7 @@ impl Transcript {
     pub(crate) fn lane_began(&self, lane: &LaneFacts) -> Option<Timestamp> {
         let entries = || lane.entries.iter().filter_map(|id| self.get(*id));
         let own = entries()
-            .filter(|entry| !entry.is_beside())
+            .filter(|entry| !entry.is_aside())
             .find_map(|entry| entry.at);
         own.or_else(|| entries().find_map(|entry| entry.at))
     }

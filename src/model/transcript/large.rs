@@ -51,7 +51,7 @@ struct CallsOfId {
 impl Large {
     /// An index with another threshold.
     #[cfg(test)]
-    pub(super) fn above(small: usize) -> Self {
+    pub(super) fn with_threshold(small: usize) -> Self {
         Self {
             small,
             ..Self::default()
@@ -59,14 +59,14 @@ impl Large {
     }
 
     /// Indexes the new blocks of an entry, if it is large.
-    pub(super) fn note(&mut self, id: EntryId, entry: &Entry) {
+    pub(super) fn index(&mut self, id: EntryId, entry: &Entry) {
         if entry.blocks.len() > self.small {
-            self.entries.entry(id).or_default().note(&entry.blocks);
+            self.entries.entry(id).or_default().index(&entry.blocks);
         }
     }
 
     /// Drops the index of an entry after its blocks changed.
-    pub(super) fn forget(&mut self, id: EntryId) {
+    pub(super) fn remove(&mut self, id: EntryId) {
         if !self.entries.is_empty() {
             self.entries.remove(&id);
         }
@@ -116,7 +116,7 @@ impl Large {
     }
 
     /// Block index of the call with this id and this result.
-    pub(super) fn holding(
+    pub(super) fn find_call(
         &self,
         id: EntryId,
         blocks: &[Block],
@@ -145,7 +145,7 @@ impl Large {
     }
 
     /// Updates the index after a call got a result.
-    pub(super) fn answered(&mut self, id: EntryId, key: &Key, result: &Key, place: usize) {
+    pub(super) fn record_result(&mut self, id: EntryId, key: &Key, result: &Key, place: usize) {
         let asked = self
             .entries
             .get_mut(&id)
@@ -157,7 +157,7 @@ impl Large {
 }
 
 impl BlockIndex {
-    fn note(&mut self, blocks: &[Block]) {
+    fn index(&mut self, blocks: &[Block]) {
         for (place, block) in blocks.iter().enumerate().skip(self.len) {
             self.pieces.insert(block.piece);
             let Some(call) = block.call() else { continue };

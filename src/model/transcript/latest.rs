@@ -13,7 +13,7 @@ use crate::model::text::Name;
 pub(super) struct Latest {
     pub(super) by_lane: HashMap<Option<Name>, Newest>,
     /// How often an entry stopped being an answer or a cut.
-    pub(super) taken_back: u32,
+    pub(super) retractions: u32,
 }
 
 /// Latest answer and cut of a lane, by position in the order.
@@ -25,7 +25,7 @@ pub(super) struct Newest {
 
 impl Latest {
     /// Adds the entry at a position of the order.
-    pub(super) fn see(
+    pub(super) fn add(
         &mut self,
         place: usize,
         id: EntryId,

@@ -60,12 +60,12 @@ impl UsageTable {
     /// Adds usage outside entries, or replaces that with the same key.
     pub(super) fn add_aside(&mut self, of: Key, aside: Aside) {
         self.change_totals(&of, |totals| totals.add(&aside.usage, aside.model.as_ref()));
-        self.take_aside(&of);
+        self.remove_aside(&of);
         self.asides.insert(of, aside);
     }
 
     /// Removes usage outside entries.
-    pub(super) fn take_aside(&mut self, of: &Key) -> Option<Aside> {
+    pub(super) fn remove_aside(&mut self, of: &Key) -> Option<Aside> {
         let aside = self.asides.remove(of)?;
         self.change_totals(of, |totals| {
             totals.remove(&aside.usage, aside.model.as_ref());

@@ -46,7 +46,7 @@ impl Lineage {
 
     /// Makes a record the last one; `entries` is the number of entries before it. If it does not
     /// continue from the previous last record, that one was abandoned.
-    pub(super) fn lead(&mut self, key: &Key, parent: Option<&Key>, entries: usize) {
+    pub(super) fn set_leaf(&mut self, key: &Key, parent: Option<&Key>, entries: usize) {
         if let Some(tip) = self
             .leaf
             .replace(key.clone())
@@ -61,7 +61,7 @@ impl Lineage {
     }
 
     /// Makes a recorded record the last one again.
-    pub(super) fn lead_again(&mut self, key: &Key) {
+    pub(super) fn restore_leaf(&mut self, key: &Key) {
         self.is_stale |= self.leaf.as_ref() != Some(key);
     }
 
@@ -73,13 +73,13 @@ impl Lineage {
     }
 
     /// Marks the branches as stale, because an entry with recorded links changed or moved.
-    pub(super) fn unsettle(&mut self) {
+    pub(super) fn invalidate(&mut self) {
         self.is_stale = true;
         self.relinked += 1;
     }
 
     /// Stores the derived branches.
-    pub(super) fn settle(&mut self, branches: Branches) {
+    pub(super) fn set_branches(&mut self, branches: Branches) {
         self.changed += u32::from(!are_same(&self.branches, &branches));
         self.branches = branches;
         self.is_stale = false;

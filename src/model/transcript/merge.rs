@@ -27,8 +27,8 @@ impl RecordExtent {
     /// Relation of new blocks to the existing ones.
     pub(crate) fn of(known: &[Block], new: &[Block]) -> Self {
         let (before, newer) = (pieces_of(known), pieces_of(new));
-        let brings_piece = new.iter().any(|block| !holds(&before, block));
-        let leaves_piece = known.iter().any(|block| !holds(&newer, block));
+        let brings_piece = new.iter().any(|block| !contains(&before, block));
+        let leaves_piece = known.iter().any(|block| !contains(&newer, block));
         let has_first = match (known.first(), new.first()) {
             (Some(old), Some(new)) => !brings_piece && old.piece == new.piece,
             (None, Some(_)) => true,
@@ -81,7 +81,7 @@ pub(super) fn richer(
     new: Option<Box<Usage>>,
     is_part: bool,
 ) -> Option<Box<Usage>> {
-    let rank = |usage: &Usage| (usage.output, !usage.is_partial, usage.known_counts());
+    let rank = |usage: &Usage| (usage.output, !usage.is_partial, usage.recorded_counts());
     match (old, new) {
         (Some(old), Some(new)) if is_part && rank(&old) >= rank(&new) => Some(old),
         (old, new) => new.or(old),
@@ -95,7 +95,7 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
     let old = std::mem::take(&mut entry.blocks);
     let brought = pieces_of(&new);
     let (renewed_blocks, kept): (Vec<&Block>, Vec<&Block>) =
-        old.iter().partition(|block| holds(&brought, block));
+        old.iter().partition(|block| contains(&brought, block));
     drop_repeated_calls(&mut new, &kept);
     carry_over(&renewed_blocks, &mut new);
     if kept.is_empty() {
@@ -105,7 +105,7 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
     let again_pieces = sorted(renewed_blocks.iter().map(|block| block.piece));
     let (again, further): (Vec<Block>, Vec<Block>) = new
         .into_iter()
-        .partition(|block| holds(&again_pieces, block));
+        .partition(|block| contains(&again_pieces, block));
     if renewed_blocks
         .iter()
         .map(|block| block.piece)
@@ -114,7 +114,7 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
         // Pieces may be interleaved: each block is replaced at its own index.
         let mut again = again.into_iter();
         let renewed = old.into_iter().filter_map(|block| {
-            if holds(&again_pieces, &block) {
+            if contains(&again_pieces, &block) {
                 again.next()
             } else {
                 Some(block)
@@ -127,7 +127,7 @@ pub(super) fn merge_blocks(entry: &mut Entry, mut new: Vec<Block>) {
             by_piece.entry(block.piece).or_default().push(block);
         }
         for block in old {
-            if !holds(&again_pieces, &block) {
+            if !contains(&again_pieces, &block) {
                 entry.blocks.push(block);
             } else if let Some(blocks) = by_piece.remove(&block.piece) {
                 entry.blocks.extend(blocks);
@@ -150,7 +150,7 @@ fn pieces_of(blocks: &[Block]) -> Vec<Piece> {
 }
 
 /// Whether a block belongs to one of these sorted pieces.
-fn holds(pieces: &[Piece], block: &Block) -> bool {
+fn contains(pieces: &[Piece], block: &Block) -> bool {
     pieces.binary_search(&block.piece).is_ok()
 }
 
@@ -180,7 +180,7 @@ fn carry_over(replaced: &[&Block], new: &mut [Block]) {
             continue;
         };
         let is_pending = call.state == ToolState::Pending;
-        call.state.go_on_from(&known.state);
+        call.state.copy_updates_from(&known.state);
         if call.state.is_open() && (is_pending || !known.state.is_open()) {
             call.state = known.state.clone();
         }

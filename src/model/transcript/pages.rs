@@ -40,7 +40,7 @@ pub(super) struct Pages {
     list: Vec<EntryPage>,
     len: usize,
     /// Pages that stayed unpacked at the last packing, because they hold bodies.
-    held: usize,
+    unpackable: usize,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -78,7 +78,7 @@ impl Pages {
     }
 
     /// Reads a fact about an entry from the packed page, or from the unpacked entry.
-    fn ask<'p, T>(
+    fn fact<'p, T>(
         &'p self,
         number: usize,
         packed: impl FnOnce(&'p PackedPage, usize) -> Option<T>,
@@ -94,13 +94,13 @@ impl Pages {
     /// Marks of an entry, without visiting its blocks.
     pub(crate) fn marks(&self, number: usize) -> Option<Marks> {
         let packed = |page: &PackedPage, at: usize| page.glances.get(at).map(|glance| glance.marks);
-        self.ask(number, packed, |entry| entry.marks)
+        self.fact(number, packed, |entry| entry.marks)
     }
 
     /// Effect of an entry on the open calls before it.
     pub(crate) fn boundary(&self, number: usize) -> Option<Boundary> {
-        let packed = |page: &PackedPage, at: usize| page.glances.get(at).map(Boundary::at);
-        self.ask(number, packed, Boundary::of)
+        let packed = |page: &PackedPage, at: usize| page.glances.get(at).map(Boundary::of_summary);
+        self.fact(number, packed, Boundary::of)
     }
 
     pub(crate) fn blocks(&self, number: usize) -> usize {
@@ -109,12 +109,12 @@ impl Pages {
                 .get(at)
                 .map(|glance| usize::from(glance.blocks))
         };
-        self.ask(number, packed, |entry| entry.blocks.len())
+        self.fact(number, packed, |entry| entry.blocks.len())
             .unwrap_or(0)
     }
 
     pub(crate) fn lane(&self, number: usize) -> Option<&Name> {
-        self.ask(
+        self.fact(
             number,
             |page, at| Some(page.lanes.get(at)?.as_ref()),
             |entry| entry.lane.as_ref(),
@@ -123,7 +123,7 @@ impl Pages {
 
     /// Fingerprint of the key of an entry's parent, by the function that pages are packed with.
     pub(crate) fn parent(&self, number: usize, print: Printing<'_>) -> Option<Print> {
-        self.ask(
+        self.fact(
             number,
             |page, at| page.parents.get(at).copied(),
             |entry| entry.parent.as_ref().map(print),
@@ -131,7 +131,7 @@ impl Pages {
     }
 
     /// A cursor for one pass over the entries.
-    pub(crate) fn passing(&self) -> Passing<'_> {
+    pub(crate) fn cursor(&self) -> Passing<'_> {
         Passing {
             pages: self,
             number: None,
@@ -166,7 +166,7 @@ impl Pages {
             .list
             .iter_mut()
             .enumerate()
-            .filter(|(_, page)| page.holds_bodies());
+            .filter(|(_, page)| page.has_bodies());
         open.flat_map(|(number, page)| {
             let entries = page.entries_mut().into_iter().flatten().enumerate();
             entries.map(move |(at, entry)| (number * PAGE + at, entry))
@@ -181,7 +181,7 @@ impl Pages {
     }
 
     fn has_many_open(&self) -> bool {
-        self.list.iter().filter(|page| page.is_open()).count() > self.held + OPEN + RECENT
+        self.list.iter().filter(|page| page.is_open()).count() > self.unpackable + OPEN + RECENT
     }
 
     /// Packs all pages that can be packed.
@@ -190,10 +190,10 @@ impl Pages {
     }
 
     fn close(&mut self, pages: usize, print: Printing<'_>) {
-        self.held = 0;
+        self.unpackable = 0;
         for page in self.list.iter_mut().take(pages) {
             page.close(print);
-            self.held += usize::from(page.is_open());
+            self.unpackable += usize::from(page.is_open());
         }
     }
 
@@ -262,10 +262,10 @@ impl EntryPage {
         self.entries.get_mut()
     }
 
-    fn holds_bodies(&self) -> bool {
+    fn has_bodies(&self) -> bool {
         self.entries
             .get()
-            .is_some_and(|entries| entries.iter().any(|entry| held_bytes(&entry.blocks) > 0))
+            .is_some_and(|entries| entries.iter().any(|entry| loaded_bytes(&entry.blocks) > 0))
     }
 
     fn close(&mut self, print: Printing<'_>) {
@@ -273,7 +273,7 @@ impl EntryPage {
             return;
         };
         if self.packed.is_none() {
-            if self.holds_bodies() {
+            if self.has_bodies() {
                 return;
             }
             self.packed = pack(entries, print);
@@ -286,9 +286,9 @@ impl EntryPage {
 }
 
 /// Bytes of bodies in memory in these blocks.
-pub(crate) fn held_bytes(blocks: &[Block]) -> u64 {
+pub(crate) fn loaded_bytes(blocks: &[Block]) -> u64 {
     let bodies = blocks.iter().flat_map(|block| block.kind.bodies());
-    bodies.map(Body::held_bytes).sum()
+    bodies.map(Body::loaded_bytes).sum()
 }
 
 #[cfg(test)]

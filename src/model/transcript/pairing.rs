@@ -134,9 +134,8 @@ impl PairIndex {
         }
     }
 
-    /// Removes all calls.
     #[cfg(test)]
-    pub(crate) fn forget_calls(&mut self) {
+    pub(crate) fn clear_calls(&mut self) {
         (self.calls, self.several) = Default::default();
     }
 
@@ -216,7 +215,7 @@ impl PairIndex {
     }
 
     /// Records the entry whose call got a result.
-    pub(crate) fn answered(&mut self, call: &Key, result: &Key, id: EntryId) {
+    pub(crate) fn record_result(&mut self, call: &Key, result: &Key, id: EntryId) {
         if let Some(callers) = self.several.get_mut(call) {
             callers.results.insert(result.clone(), id);
         }

@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use super::pages::held_bytes;
+use super::pages::loaded_bytes;
 use super::pairing::Among;
 use super::{Touched, Transcript, work};
 use crate::model::body::{Body, Key};
@@ -22,19 +22,19 @@ impl Transcript {
         lane: Option<Name>,
         touched: &mut Touched,
     ) {
-        self.lanes.hear(lane.as_ref(), result.at);
+        self.lanes.update_last_time(lane.as_ref(), result.at);
         let holder = self.pairs.holder(&call, &result.key).filter(|id| {
             let entry = self.entries.get(id.index());
             entry.is_some_and(|e| {
                 self.large
-                    .holding(*id, &e.blocks, &call, &result.key)
+                    .find_call(*id, &e.blocks, &call, &result.key)
                     .is_some()
             })
         });
         let (is_known, waiting) = self.waiting_for(&call, lane.as_ref());
         match holder.or(waiting) {
             Some(id) => {
-                self.forget_stray(&stray_key(&result.key), touched);
+                self.retire_stray(&stray_key(&result.key), touched);
                 let of_call = self.get(id).and_then(|entry| entry.lane.as_ref());
                 result.body.flags.elsewhere = lane.is_some() && lane.as_ref() != of_call;
                 self.join_result(id, &call, result, touched);
@@ -81,8 +81,8 @@ impl Transcript {
         let Some(entry) = self.entries.get_mut(id.index()) else {
             return;
         };
-        self.large.note(id, entry);
-        let holding = self.large.holding(id, &entry.blocks, key, &result.key);
+        self.large.index(id, entry);
+        let holding = self.large.find_call(id, &entry.blocks, key, &result.key);
         let waits_at = |place: &usize| {
             entry
                 .blocks
@@ -95,19 +95,19 @@ impl Transcript {
         else {
             return;
         };
-        let before = held_by(block);
+        let before = loaded_bytes_of(block);
         let Some(call) = block.call_mut() else { return };
         let known = call.state.result().filter(|_| has(call, &result));
         result.body.flags.early |= known.is_some_and(|known| known.body.flags.early);
-        self.large.answered(id, key, &result.key, place);
-        self.pairs.answered(key, &result.key, id);
+        self.large.record_result(id, key, &result.key, place);
+        self.pairs.record_result(key, &result.key, id);
         let begun = result
             .work
             .as_ref()
             .map(|work| (key.clone(), work.handle.clone()));
         let mut state = ended(result);
         if known.is_some() {
-            state.go_on_from(&call.state);
+            state.copy_updates_from(&call.state);
         }
         if call.state == state {
             // Equal content may have moved in its file.
@@ -118,10 +118,10 @@ impl Transcript {
             return;
         }
         call.state = state;
-        self.held_bytes = (self.held_bytes + held_by(block)).saturating_sub(before);
+        self.held_bytes = (self.held_bytes + loaded_bytes_of(block)).saturating_sub(before);
         entry.revision += 1;
         touched.changed.push(id);
-        self.note_work(id, begun.into_iter().collect(), touched);
+        self.index_work(id, begun.into_iter().collect(), touched);
     }
 
     pub(super) fn add_stray(
@@ -154,7 +154,7 @@ impl Transcript {
     }
 
     /// Removes the entry of a stray result, which belongs to a call now.
-    fn forget_stray(&mut self, key: &Key, touched: &mut Touched) {
+    fn retire_stray(&mut self, key: &Key, touched: &mut Touched) {
         if let Some(call) = self.call_of_stray(key) {
             self.pairs.remove_stray(&call, key);
             self.retire(key, touched);
@@ -170,7 +170,7 @@ impl Transcript {
     }
 
     /// Gives stray results to the calls of a new entry. Returns whether there were any.
-    pub(super) fn adopt_strays(
+    pub(super) fn join_strays(
         &mut self,
         id: EntryId,
         entry: &mut Entry,
@@ -190,7 +190,7 @@ impl Transcript {
                 continue;
             };
             result.body.flags.early = true;
-            self.pairs.answered(&key, &result.key, id);
+            self.pairs.record_result(&key, &result.key, id);
             let call = entry
                 .calls_mut()
                 .find(|call| call.key == key && call.state.is_open());
@@ -203,7 +203,7 @@ impl Transcript {
     }
 
     /// Like [`Self::adopt_strays`], for an existing entry.
-    pub(super) fn adopt_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
+    pub(super) fn join_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
         let Some(entry) = self.get(id) else { return };
         let lane = entry.lane.as_ref();
         let waits =
@@ -212,19 +212,19 @@ impl Transcript {
             return;
         }
         let mut entry = entry.clone();
-        let before = held_bytes(&entry.blocks);
-        if !self.adopt_strays(id, &mut entry, touched) {
+        let before = loaded_bytes(&entry.blocks);
+        if !self.join_strays(id, &mut entry, touched) {
             return;
         }
         entry.revision += 1;
-        self.large.forget(id);
+        self.large.remove(id);
         let begun = work::begun(&entry.blocks);
-        self.held_bytes = (self.held_bytes + held_bytes(&entry.blocks)).saturating_sub(before);
+        self.held_bytes = (self.held_bytes + loaded_bytes(&entry.blocks)).saturating_sub(before);
         if let Some(place) = self.entries.get_mut(id.index()) {
             *place = entry;
         }
         touched.changed.push(id);
-        self.note_work(id, begun, touched);
+        self.index_work(id, begun, touched);
     }
 
     /// The first stray result for this call of a lane. A result in a sub-agent's file for a call of
@@ -232,7 +232,7 @@ impl Transcript {
     fn stray_for(&self, call: &Key, lane: Option<&Name>) -> Option<&Key> {
         let is_for = |stray: &&Key| {
             let own = self.index.get(stray).map(|id| self.lane_at(*id));
-            own.is_some_and(|own| own == lane || self.is_spoken_to(own) || !self.is_spoken_to(lane))
+            own.is_some_and(|own| own == lane || self.is_main_lane(own) || !self.is_main_lane(lane))
         };
         self.pairs.strays_of(call).find(is_for)
     }
@@ -248,7 +248,7 @@ impl Transcript {
         let block = self.entries.get_mut(id.index())?.blocks.pop()?;
         self.held_bytes = self
             .held_bytes
-            .saturating_sub(held_bytes(std::slice::from_ref(&block)));
+            .saturating_sub(loaded_bytes(std::slice::from_ref(&block)));
         self.pairs.remove_stray(call, &key);
         self.retire(&key, touched);
         match block.kind {
@@ -280,7 +280,7 @@ impl Transcript {
             return;
         };
         if call.state != state && call.state.result().is_none() {
-            let held = |state: &ToolState| state.live().map_or(0, Body::held_bytes);
+            let held = |state: &ToolState| state.live_output().map_or(0, Body::loaded_bytes);
             self.held_bytes = (self.held_bytes + held(&state)).saturating_sub(held(&call.state));
             call.state = state;
             entry.revision += 1;
@@ -308,8 +308,8 @@ fn stray_key(result: &Key) -> Key {
 }
 
 /// Bytes of bodies in memory in a block.
-fn held_by(block: &Block) -> u64 {
-    held_bytes(std::slice::from_ref(block))
+fn loaded_bytes_of(block: &Block) -> u64 {
+    loaded_bytes(std::slice::from_ref(block))
 }
 
 fn has(call: &ToolCall, result: &ToolResult) -> bool {

@@ -6,13 +6,13 @@ use proptest::prelude::{ProptestConfig, Strategy, any, prop_assert_eq, prop_oneo
 use super::large::Large;
 use super::{Differences, Replaced, Transcript};
 use crate::model::body::Tree;
-use crate::model::edit::{Batch, Edit, MetaEdit, Mode};
+use crate::model::edit::{Batch, BatchMode, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Raw, Role};
 use crate::model::record::Origin;
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, Verdict};
 use crate::model::usage::Usage;
 
@@ -25,7 +25,7 @@ fn entry(out: &mut Batch, key: &str, pieces: &[(&str, &str)]) -> Entry {
     entry
 }
 
-fn batch_of(mode: Mode, entries: &[(&str, &[(&str, &str)])]) -> Batch {
+fn batch_of(mode: BatchMode, entries: &[(&str, &[(&str, &str)])]) -> Batch {
     let mut batch = Batch::default();
     batch.mode = mode;
     for (key, pieces) in entries {
@@ -56,10 +56,10 @@ fn words(transcript: &Transcript) -> Vec<String> {
 
 /// Reads a session again, batch by batch, into a transcript that replaces another.
 fn read_anew(shown: &mut Transcript, batches: Vec<Batch>) -> Replaced {
-    let (mut now, mut differences) = (shown.anew(), Differences::default());
+    let (mut now, mut differences) = (shown.emptied(), Differences::default());
     for batch in batches {
         let touched = now.apply(batch);
-        differences.note(shown, &now, &touched);
+        differences.compare(shown, &now, &touched);
     }
     differences.replace(shown, now)
 }
@@ -68,18 +68,18 @@ fn read_anew(shown: &mut Transcript, batches: Vec<Batch>) -> Replaced {
 fn where_a_file_only_grew_nothing_is_looked_for() {
     let mut transcript = Transcript::new();
     transcript.apply(batch_of(
-        Mode::Append,
+        BatchMode::Append,
         &[("a", &[("1", "one")]), ("b", &[("2", "two")])],
     ));
     let replaced = read_anew(
         &mut transcript,
         vec![
             batch_of(
-                Mode::ReplaceStart,
+                BatchMode::ReplaceStart,
                 &[("a", &[("1", "one")]), ("b", &[("2", "tow")])],
             ),
             batch_of(
-                Mode::ReplaceEnd,
+                BatchMode::ReplaceEnd,
                 &[
                     ("b", &[("2", "two"), ("3", "three")]),
                     ("c", &[("4", "four")]),
@@ -110,9 +110,9 @@ fn where_entries_went_or_came_between_they_are_others_by_id() {
         (&[], ""),
     ] {
         let mut transcript = Transcript::new();
-        transcript.apply(batch_of(Mode::Append, &[a, b]));
+        transcript.apply(batch_of(BatchMode::Append, &[a, b]));
         let Replaced { touched, before } =
-            read_anew(&mut transcript, vec![batch_of(Mode::Replace, anew)]);
+            read_anew(&mut transcript, vec![batch_of(BatchMode::Replace, anew)]);
         assert_eq!(before.unwrap().order().len(), 2);
         assert_eq!(
             touched.added,
@@ -134,10 +134,10 @@ fn where_all_entries_stay_and_other_branches_are_left_they_are_looked_up() {
     };
     for (was, is) in [(false, true), (true, false), (true, true), (false, false)] {
         let mut transcript = Transcript::new();
-        transcript.apply(of(Mode::Append, was));
-        transcript.settle();
+        transcript.apply(of(BatchMode::Append, was));
+        transcript.update_derived();
         assert_eq!(transcript.branches().roots.len(), usize::from(was));
-        let replaced = read_anew(&mut transcript, vec![of(Mode::Replace, is)]);
+        let replaced = read_anew(&mut transcript, vec![of(BatchMode::Replace, is)]);
         assert_eq!(replaced.before.is_some(), was != is, "{was} {is}");
     }
 }
@@ -155,9 +155,9 @@ fn lanes_that_are_announced_otherwise_are_others() {
     };
     for (label, is_other) in [("mate", false), ("cook", true)] {
         let mut transcript = Transcript::new();
-        transcript.apply(of(Mode::Append, "mate"));
+        transcript.apply(of(BatchMode::Append, "mate"));
         let Replaced { touched, before } =
-            read_anew(&mut transcript, vec![of(Mode::Replace, label)]);
+            read_anew(&mut transcript, vec![of(BatchMode::Replace, label)]);
         assert_eq!(
             (touched.lanes, before.is_none()),
             (is_other, true),
@@ -171,15 +171,15 @@ fn lanes_that_are_announced_otherwise_are_others() {
 #[test]
 fn what_is_corrected_while_it_is_read_anew_differs_from_what_is_shown_only_in_the_end() {
     let mut transcript = Transcript::new();
-    transcript.apply(batch_of(Mode::Append, &[("a", &[("1", "one")])]));
+    transcript.apply(batch_of(BatchMode::Append, &[("a", &[("1", "one")])]));
     let steps = [
         batch_of(
-            Mode::ReplaceStart,
+            BatchMode::ReplaceStart,
             &[("a", &[("1", "on")]), ("b", &[("2", "two")])],
         ),
-        batch_of(Mode::ReplaceMore, &[("a", &[("1", "one")])]),
+        batch_of(BatchMode::ReplaceMore, &[("a", &[("1", "one")])]),
     ];
-    let mut gone = batch_of(Mode::ReplaceEnd, &[]);
+    let mut gone = batch_of(BatchMode::ReplaceEnd, &[]);
     gone.push(Edit::Retire(Text::from("b")));
     let Replaced { touched, before } =
         read_anew(&mut transcript, steps.into_iter().chain([gone]).collect());
@@ -199,8 +199,8 @@ fn what_stands_elsewhere_has_moved() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(at(Mode::Append, 7));
-    let Replaced { touched, before } = read_anew(&mut transcript, vec![at(Mode::Replace, 9)]);
+    transcript.apply(at(BatchMode::Append, 7));
+    let Replaced { touched, before } = read_anew(&mut transcript, vec![at(BatchMode::Replace, 9)]);
     assert_eq!(
         (touched.moved.as_slice(), before.is_none()),
         (transcript.order(), true)
@@ -236,10 +236,10 @@ fn a_message_of_several_records_keeps_its_order_when_it_is_replaced() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(batch(Mode::Append));
+    transcript.apply(batch(BatchMode::Append));
     let order = ["a: zero, one, two, three, four, five"];
     assert_eq!(words(&transcript), order);
-    transcript.apply(batch(Mode::Replace));
+    transcript.apply(batch(BatchMode::Replace));
     assert_eq!(words(&transcript), order);
 }
 
@@ -259,10 +259,10 @@ fn what_comes_from_memory_is_not_looked_for_on_disk() {
     };
     let mut transcript = Transcript::new();
     transcript.apply(batch(true));
-    assert_eq!(transcript.held_bytes(), 0);
+    assert_eq!(transcript.loaded_bytes(), 0);
     // As at the end of a stream, which consists of deltas: no record holds all of it.
     transcript.apply(batch(false));
-    assert_eq!(transcript.held_bytes(), 9);
+    assert_eq!(transcript.loaded_bytes(), 9);
     let bodies = transcript
         .entries()
         .flat_map(|entry| &entry.blocks)
@@ -274,7 +274,7 @@ fn what_comes_from_memory_is_not_looked_for_on_disk() {
 fn a_message_spread_over_records_is_one_entry() {
     let mut transcript = Transcript::new();
     for piece in [("1", "one"), ("2", "two"), ("1", "one, corrected")] {
-        transcript.apply(batch_of(Mode::Append, &[("a", &[piece])]));
+        transcript.apply(batch_of(BatchMode::Append, &[("a", &[piece])]));
     }
     assert_eq!(words(&transcript), ["a: one, corrected, two"]);
 }
@@ -346,7 +346,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 0..9)
 }
 
-fn batch(mode: Mode, steps: &[Step]) -> Batch {
+fn batch(mode: BatchMode, steps: &[Step]) -> Batch {
     let mut batch = Batch::default();
     batch.mode = mode;
     for step in steps {
@@ -391,16 +391,16 @@ proptest! {
     #[test]
     fn what_is_remembered_is_what_a_look_at_all_finds(steps in vec(steps(), 1..5)) {
         let (mut remembers, mut looks) = (Transcript::new(), Transcript::new());
-        remembers.large = Large::above(0);
-        looks.large = Large::above(usize::MAX);
+        remembers.large = Large::with_threshold(0);
+        looks.large = Large::with_threshold(usize::MAX);
         for step in steps.into_iter().flatten() {
-            let touched = remembers.apply(batch(Mode::Append, &[step]));
+            let touched = remembers.apply(batch(BatchMode::Append, &[step]));
             looks.remember_calls_anew();
-            let looked = looks.apply(batch(Mode::Append, &[step]));
+            let looked = looks.apply(batch(BatchMode::Append, &[step]));
             prop_assert_eq!(touched.changed, looked.changed, "{:?}", step);
         }
         prop_assert_eq!(timeless(&remembers), timeless(&looks));
-        prop_assert_eq!(remembers.held_bytes(), looks.held_bytes());
+        prop_assert_eq!(remembers.loaded_bytes(), looks.loaded_bytes());
         prop_assert_eq!(remembers.totals().sum(), looks.totals().sum());
     }
 }
@@ -408,10 +408,10 @@ proptest! {
 impl Transcript {
     /// Indexes all calls as if they had just come.
     fn remember_calls_anew(&mut self) {
-        self.pairs.forget_calls();
+        self.pairs.clear_calls();
         for id in self.order.iter().copied().collect::<Vec<_>>() {
             let entry = self.get(id).cloned().unwrap();
-            self.note_calls(id, &entry, &entry.blocks);
+            self.index_calls(id, &entry, &entry.blocks);
         }
     }
 }
@@ -419,8 +419,8 @@ impl Transcript {
 #[test]
 fn a_call_that_another_piece_brings_now_stays() {
     let mut transcript = Transcript::new();
-    transcript.apply(batch(Mode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
-    transcript.apply(batch(Mode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
+    transcript.apply(batch(BatchMode::Append, &[Step::Ask([0, 1, 0, 1], 0)]));
+    transcript.apply(batch(BatchMode::Replace, &[Step::Ask([0, 0, 0, 1], 0)]));
     assert_eq!(transcript.entries().flat_map(Entry::calls).count(), 1);
 }
 
@@ -428,11 +428,11 @@ fn a_call_that_another_piece_brings_now_stays() {
 fn a_result_stays_when_its_call_goes() {
     let mut transcript = Transcript::new();
     transcript.apply(batch(
-        Mode::Append,
+        BatchMode::Append,
         &[Step::Ask([0, 0, 0, 1], 0), Step::Answer(0, 0)],
     ));
     assert_eq!(transcript.order().len(), 1);
-    transcript.apply(batch(Mode::Replace, &[Step::Answer(0, 0)]));
+    transcript.apply(batch(BatchMode::Replace, &[Step::Answer(0, 0)]));
     let kinds: Vec<&BlockKind> = transcript
         .entries()
         .flat_map(|entry| &entry.blocks)
@@ -481,7 +481,7 @@ fn a_result_joins_the_call_of_its_own_lane() {
             "{lanes:?}"
         );
         // Also in a replacement, where only the calls were read before.
-        batch.mode = Mode::Replace;
+        batch.mode = BatchMode::Replace;
         assert_eq!(
             answered([asked, batch]),
             [true, false],
@@ -492,7 +492,7 @@ fn a_result_joins_the_call_of_its_own_lane() {
 
 #[test]
 fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
-    let batch = |mode: Mode, keys: &[&str]| {
+    let batch = |mode: BatchMode, keys: &[&str]| {
         let mut batch = batch_of(mode, &[]);
         for key in keys {
             let mut entry = entry(&mut batch, key, &[("1", "said")]);
@@ -506,12 +506,12 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(batch(Mode::Append, &["a", "b", "c"]));
-    transcript.apply(batch(Mode::Replace, &["a", "c"]));
+    transcript.apply(batch(BatchMode::Append, &["a", "b", "c"]));
+    transcript.apply(batch(BatchMode::Replace, &["a", "c"]));
     let mut plain = Transcript::new();
-    plain.apply(batch(Mode::Append, &["a", "c"]));
+    plain.apply(batch(BatchMode::Append, &["a", "c"]));
     assert_eq!(transcript.totals().sum(), plain.totals().sum());
-    let mut last = batch(Mode::Append, &[]);
+    let mut last = batch(BatchMode::Append, &[]);
     last.push(Edit::Retire(Text::from("a")));
     transcript.apply(last);
     assert_eq!(transcript.totals().sum().requests, 1);
@@ -519,7 +519,7 @@ fn usage_of_entries_that_a_rewrite_drops_leaves_the_totals() {
 
 #[test]
 fn usage_that_comes_before_its_entry_becomes_that_of_the_entry() {
-    let batch = |mode: Mode| {
+    let batch = |mode: BatchMode| {
         let mut batch = batch_of(mode, &[]);
         let usage = Box::new(Usage {
             output: Some(61),
@@ -535,9 +535,9 @@ fn usage_that_comes_before_its_entry_becomes_that_of_the_entry() {
         batch
     };
     let mut transcript = Transcript::new();
-    transcript.apply(batch(Mode::Append));
+    transcript.apply(batch(BatchMode::Append));
     let first = transcript.clone();
-    transcript.apply(batch(Mode::Replace));
+    transcript.apply(batch(BatchMode::Replace));
     for transcript in [first, transcript] {
         let of_entry = transcript
             .entries()
@@ -554,7 +554,7 @@ fn usage_that_comes_before_its_entry_becomes_that_of_the_entry() {
 #[test]
 fn an_entry_that_goes_to_another_lane_stands_in_that() {
     let batch = |lane: Option<&str>| {
-        let mut batch = batch_of(Mode::Append, &[]);
+        let mut batch = batch_of(BatchMode::Append, &[]);
         let mut entry = entry(&mut batch, "a", &[("1", "said")]);
         entry.lane = lane.map(Text::from);
         batch.push(Edit::Entry(Box::new(entry)));
@@ -588,14 +588,14 @@ fn the_newest_entry_may_stand_before_a_sub_agents_last() {
         batch.entry(entry);
     }
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     assert_eq!(transcript.newest(), Some(Timestamp(9_000)));
 }
 
 #[test]
 fn what_is_told_of_work_finds_its_call_in_any_order() {
-    let report = |out: &mut Batch, about: About, by: &str, carrier: Carrier, exit: i64| {
-        let end = End::by_word(None, Some(exit));
+    let report = |out: &mut Batch, about: WorkReference, by: &str, carrier: Carrier, exit: i64| {
+        let end = WorkEnd::from_word(None, Some(exit));
         let update = Update {
             by: Text::from(by),
             at: Some(Timestamp(exit)),
@@ -626,7 +626,10 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
             out.entry(asked);
         },
         &|out| {
-            let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Announced)));
+            let work = Some(Box::new(Work::begun(
+                Text::from("w1"),
+                EndRecording::Announced,
+            )));
             let result = ToolResult {
                 work,
                 ..samples::result(out, "r1", Some(Timestamp(1)))
@@ -640,7 +643,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         &|out| {
             report(
                 out,
-                About {
+                WorkReference {
                     call: Some(Text::from("c1")),
                     handle: None,
                 },
@@ -652,7 +655,7 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
         &|out| {
             report(
                 out,
-                About {
+                WorkReference {
                     call: None,
                     handle: Some(Text::from("w1")),
                 },
@@ -709,10 +712,10 @@ fn what_is_told_of_work_finds_its_call_in_any_order() {
 
 #[test]
 fn work_that_is_taken_up_again_ends_anew() {
-    let mut work = Work::begun(Text::from("w1"), Ends::Announced);
+    let mut work = Work::begun(Text::from("w1"), EndRecording::Announced);
     let mut hear = |by: &str, at: i64, carrier: Carrier| {
-        let end = End::by_word(None, None);
-        work.take_in(Update {
+        let end = WorkEnd::from_word(None, None);
+        work.add_update(Update {
             by: by.into(),
             at: Some(Timestamp(at)),
             carrier,
@@ -725,8 +728,8 @@ fn work_that_is_taken_up_again_ends_anew() {
     hear("n2", 3, Carrier::Notice);
     assert_eq!(work.endings().len(), 1, "told again, it is the same end");
     let mut hear = |by: &str, at: i64, carrier: Carrier| {
-        let end = End::by_word(None, None);
-        work.take_in(Update {
+        let end = WorkEnd::from_word(None, None);
+        work.add_update(Update {
             by: by.into(),
             at: Some(Timestamp(at)),
             carrier,
@@ -749,7 +752,7 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
         by: by.into(),
         at: Some(Timestamp(at * 1_000)),
         carrier,
-        end: End::by_word(None, None).filter(|_| is_end),
+        end: WorkEnd::from_word(None, None).filter(|_| is_end),
         reason: None,
     };
     let own = [
@@ -765,7 +768,7 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
     ];
     // Set bits select records of the other file.
     let read = |mut order: u8| {
-        let mut work = Work::begun(Text::from("w1"), Ends::Announced);
+        let mut work = Work::begun(Text::from("w1"), EndRecording::Announced);
         let (mut own, mut other) = (own.iter(), other.iter());
         for _ in 0..7 {
             let next = if order & 1 == 1 {
@@ -773,7 +776,7 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
             } else {
                 own.next()
             };
-            work.take_in(next.unwrap().clone());
+            work.add_update(next.unwrap().clone());
             order >>= 1;
         }
         work
@@ -797,9 +800,9 @@ fn what_the_program_noted_in_another_file_stands_at_its_time() {
     assert_eq!(ends, [pair("e1", "n1"), pair("e2", "n2")]);
     assert_eq!(work.contradiction(), None);
     // The polled program may not have seen yet what another one just recorded, but later it has.
-    work.take_in(update("p2", 100, Carrier::Poll, false));
+    work.add_update(update("p2", 100, Carrier::Poll, false));
     assert_eq!(work.contradiction(), None);
-    work.take_in(update("p3", 130, Carrier::Poll, false));
+    work.add_update(update("p3", 130, Carrier::Poll, false));
     assert!(work.contradiction().is_some());
 }
 
@@ -812,7 +815,10 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
         out.entry(asked);
     };
     let answered = |out: &mut Batch, key: &str| {
-        let work = Some(Box::new(Work::begun(Text::from("w1"), Ends::Announced)));
+        let work = Some(Box::new(Work::begun(
+            Text::from("w1"),
+            EndRecording::Announced,
+        )));
         let result = ToolResult {
             work,
             ..samples::result(out, &format!("r{key}"), Some(Timestamp(1)))
@@ -848,11 +854,11 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
         assert_eq!(polls(&transcript), Some(1), "{order:?}");
         // If it is read again when the work has ended, it is still a poll.
         let mut out = Batch::default();
-        let about = About {
+        let about = WorkReference {
             call: None,
             handle: Some(Text::from("w1")),
         };
-        let end = End::by_word(None, Some(2));
+        let end = WorkEnd::from_word(None, Some(2));
         let update = Update {
             by: Text::from("n"),
             at: Some(Timestamp(9)),
@@ -876,10 +882,10 @@ fn a_result_that_says_again_that_work_goes_on_is_a_poll_in_any_order() {
 
 #[test]
 fn what_is_told_of_work_again_and_again_is_kept_within_bounds() {
-    let mut work = Work::begun(Text::from("w1"), Ends::Announced);
+    let mut work = Work::begun(Text::from("w1"), EndRecording::Announced);
     let mut hear = |by: usize, exit: Option<i64>| {
-        let end = exit.and_then(|exit| End::by_word(None, Some(exit)));
-        work.take_in(Update {
+        let end = exit.and_then(|exit| WorkEnd::from_word(None, Some(exit)));
+        work.add_update(Update {
             by: Text::clean(&by.to_string()),
             at: None,
             carrier: Carrier::Poll,

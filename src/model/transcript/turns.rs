@@ -24,15 +24,15 @@ pub(super) struct TurnTable {
 
 impl TurnTable {
     /// Adds entries appended to the order.
-    pub(super) fn follow(&mut self, order: &[EntryId], entries: &Pages, lanes: &LaneTable) {
+    pub(super) fn update(&mut self, order: &[EntryId], entries: &Pages, lanes: &LaneTable) {
         let new = order.get(self.known..).unwrap_or_default();
         for (place, id) in (self.known..).zip(new.iter().copied()) {
             let lane = entries.lane(id.index());
             if let Some(boundary) = entries.boundary(id.index()) {
-                self.latest.see(place, id, lane, boundary);
+                self.latest.add(place, id, lane, boundary);
             }
             let is_prompt = entries.marks(id.index()).is_some_and(|marks| marks.prompt);
-            if let Some(session) = lanes.spoken_to(lane).filter(|_| is_prompt) {
+            if let Some(session) = lanes.session_of_main_agent(lane).filter(|_| is_prompt) {
                 self.add(Turn {
                     prompt: id,
                     first: place,
@@ -55,7 +55,7 @@ impl TurnTable {
     }
 
     /// Restarts the derivation.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.list.clear();
         self.of_session.clear();
         self.latest.by_lane.clear();
@@ -63,7 +63,7 @@ impl TurnTable {
     }
 
     /// Updates the latest answers after the entry at this position changed.
-    pub(super) fn see_boundary_again(
+    pub(super) fn update_boundary(
         &mut self,
         (place, id): (usize, EntryId),
         before: &Entry,
@@ -74,10 +74,10 @@ impl TurnTable {
             return;
         }
         if was == Boundary::None {
-            self.latest.see(place, id, now.lane.as_ref(), is);
+            self.latest.add(place, id, now.lane.as_ref(), is);
         } else {
-            self.forget();
-            self.latest.taken_back += 1;
+            self.clear();
+            self.latest.retractions += 1;
         }
     }
 
@@ -95,7 +95,7 @@ impl TurnTable {
     }
 
     /// The turn of the same session that is `by` turns later, or earlier if negative.
-    pub(super) fn beside(&self, number: usize, by: isize) -> Option<&Turn> {
+    pub(super) fn neighbour(&self, number: usize, by: isize) -> Option<&Turn> {
         let own = self.of_session(self.list.get(number)?.session);
         let place = own.binary_search(&number).ok()?.checked_add_signed(by)?;
         self.list.get(*own.get(place)?)

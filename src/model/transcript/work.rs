@@ -11,7 +11,7 @@ use crate::model::entry::{Block, BlockKind, Break, Entry, EntryId, Role};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
-use crate::model::tool::work::{About, Carrier, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkReference};
 
 /// Limit of calls remembered for one work id; the latest are retained.
 const GIVEN_AGAIN: usize = 64;
@@ -29,7 +29,7 @@ pub(super) struct Works {
     all: BTreeSet<(EntryId, Key)>,
     /// Notices of an end that do not clearly concern the work of the call which they name: what
     /// they name, by the key of the record.
-    odd: HashMap<Key, Vec<About>>,
+    unclear_notices: HashMap<Key, Vec<WorkReference>>,
     /// Keys of those records, by the work ids that they name.
     odd_by_handle: HashMap<Key, Vec<Key>>,
 }
@@ -53,7 +53,7 @@ impl Transcript {
     /// Applies a report on work.
     pub(super) fn apply_update(
         &mut self,
-        about: About,
+        about: WorkReference,
         update: Update,
         lane: Option<Name>,
         touched: &mut Touched,
@@ -62,13 +62,13 @@ impl Transcript {
             .call
             .as_ref()
             .and_then(|call| self.began(call, lane.as_ref()));
-        self.note_odd(&about, &update, of_call.as_ref(), touched);
+        self.record_odd(&about, &update, of_call.as_ref(), touched);
         let of_work = || self.newest_work(about.handle.as_ref()?, lane.as_ref(), update.carrier);
         if let Some(begun) = of_call.or_else(of_work) {
-            return self.take_in(&begun, update, touched);
+            return self.apply_work_update(&begun, update, touched);
         }
         if let Some(id) = about.call.or(about.handle) {
-            self.works
+            self.background_work
                 .early
                 .entry(id)
                 .or_default()
@@ -77,45 +77,50 @@ impl Transcript {
     }
 
     /// Calls whose work continued after their results, with their entries.
-    pub(crate) fn works(&self) -> impl DoubleEndedIterator<Item = (EntryId, &ToolCall)> {
+    pub(crate) fn calls_with_work(&self) -> impl DoubleEndedIterator<Item = (EntryId, &ToolCall)> {
         let begun = |(entry, call): &(EntryId, Key)| Begun {
             lane: None,
             entry: *entry,
             call: call.clone(),
         };
-        self.works
+        self.background_work
             .all
             .iter()
             .filter_map(move |all| Some((all.0, self.call_of(&begun(all))?)))
     }
 
     /// Number of reported ends of work that no call began.
-    pub(crate) fn ends_of_nothing(&self) -> usize {
-        let early = self.works.early.values().flatten();
+    pub(crate) fn orphaned_ends(&self) -> usize {
+        let early = self.background_work.early.values().flatten();
         early.filter(|early| early.update.end.is_some()).count()
     }
 
     /// What a notice names, if it names a call but does not clearly concern the work of that call.
-    pub(crate) fn odd_notices(&self, by: &Key) -> &[About] {
-        self.works
-            .odd
+    pub(crate) fn odd_notices(&self, by: &Key) -> &[WorkReference] {
+        self.background_work
+            .unclear_notices
             .get(by)
             .map(Vec::as_slice)
             .unwrap_or_default()
     }
 
     /// The latest calls that began work of this id, with their entries.
-    pub(crate) fn beginners<'t>(
+    pub(crate) fn calls_beginning<'t>(
         &'t self,
         handle: &Key,
     ) -> impl Iterator<Item = (EntryId, &'t Key)> + use<'t> {
-        let begun = self.works.by_handle.get(handle).into_iter().flatten();
+        let begun = self
+            .background_work
+            .by_handle
+            .get(handle)
+            .into_iter()
+            .flatten();
         begun.map(|begun| (begun.entry, &begun.call))
     }
 
-    fn note_odd(
+    fn record_odd(
         &mut self,
-        about: &About,
+        about: &WorkReference,
         update: &Update,
         of_call: Option<&Begun>,
         touched: &mut Touched,
@@ -128,13 +133,17 @@ impl Transcript {
         if about.call.is_none() || !is_notice || of_call.is_some_and(is_own) {
             return;
         }
-        let odd = self.works.odd.entry(update.by.clone()).or_default();
+        let odd = self
+            .background_work
+            .unclear_notices
+            .entry(update.by.clone())
+            .or_default();
         if odd.contains(about) {
             return;
         }
         odd.push(about.clone());
         if let Some(handle) = &about.handle {
-            self.works
+            self.background_work
                 .odd_by_handle
                 .entry(handle.clone())
                 .or_default()
@@ -145,7 +154,12 @@ impl Transcript {
 
     /// Indexes the work that calls of an entry began, given as pairs of call and work id, and
     /// applies the reports that came before.
-    pub(super) fn note_work(&mut self, id: EntryId, begun: Vec<(Key, Key)>, touched: &mut Touched) {
+    pub(super) fn index_work(
+        &mut self,
+        id: EntryId,
+        begun: Vec<(Key, Key)>,
+        touched: &mut Touched,
+    ) {
         for (call, handle) in begun {
             let begun = Begun {
                 lane: self.lane_at(id).cloned(),
@@ -155,25 +169,29 @@ impl Transcript {
             if self.is_poll(&begun, &handle, touched) {
                 continue;
             }
-            let known = self.works.by_handle.entry(handle.clone()).or_default();
-            self.works.all.insert((id, begun.call.clone()));
+            let known = self
+                .background_work
+                .by_handle
+                .entry(handle.clone())
+                .or_default();
+            self.background_work.all.insert((id, begun.call.clone()));
             if !handle.is_empty() && !known.contains(&begun) {
                 known.push(begun.clone());
                 known.drain(..known.len().saturating_sub(GIVEN_AGAIN));
             }
             // Where ends are always announced, work ids are not reused.
             let work = self.work_of(&begun);
-            let is_unique = work.is_some_and(|work| work.ends == Ends::Announced);
+            let is_unique = work.is_some_and(|work| work.ends == EndRecording::Announced);
             let updates = work.map(|work| work.updates.clone()).unwrap_or_default();
             for update in &updates {
-                self.note_report(&update.by, &begun);
+                self.record_report(&update.by, &begun);
             }
             self.beginners_changed(&handle, touched);
             let at = self
                 .call_of(&begun)
                 .and_then(|call| call.state.result()?.at);
             for key in [&begun.call, &handle] {
-                let Some(early) = self.works.early.get_mut(key) else {
+                let Some(early) = self.background_work.early.get_mut(key) else {
                     continue;
                 };
                 // A poll before the work began concerned other work with the same id.
@@ -187,7 +205,7 @@ impl Transcript {
                 };
                 let own: Vec<Early> = early.extract_if(.., |early| is_own(early)).collect();
                 for early in own {
-                    self.take_in(&begun, early.update, touched);
+                    self.apply_work_update(&begun, early.update, touched);
                 }
             }
         }
@@ -197,7 +215,7 @@ impl Transcript {
     /// that call turns out to come later in the order, it is the poll instead.
     fn is_poll(&mut self, begun: &Begun, handle: &Key, touched: &mut Touched) -> bool {
         if self
-            .works
+            .background_work
             .polls
             .contains(&(begun.entry, begun.call.clone()))
         {
@@ -205,7 +223,7 @@ impl Transcript {
             return true;
         }
         let all = self
-            .works
+            .background_work
             .by_handle
             .get(handle)
             .map(Vec::as_slice)
@@ -220,17 +238,19 @@ impl Transcript {
         let Some(other) = all.iter().find(goes_on).cloned() else {
             return false;
         };
-        let is_poll = self.stands_before(&other, begun);
+        let is_poll = self.is_before(&other, begun);
         let (first, poll) = if is_poll {
             (&other, begun)
         } else {
             (begun, &other)
         };
-        if let Some(known) = self.works.by_handle.get_mut(handle) {
+        if let Some(known) = self.background_work.by_handle.get_mut(handle) {
             known.retain(|known| known != poll);
         }
         self.beginners_changed(handle, touched);
-        self.works.polls.insert((poll.entry, poll.call.clone()));
+        self.background_work
+            .polls
+            .insert((poll.entry, poll.call.clone()));
         if let Some((work, by, at)) = self.end_work(poll) {
             let asked = Update {
                 by,
@@ -240,7 +260,7 @@ impl Transcript {
                 reason: None,
             };
             for update in std::iter::once(asked).chain(work.updates) {
-                self.take_in(first, update, touched);
+                self.apply_work_update(first, update, touched);
             }
             self.changed(poll, touched);
         }
@@ -250,8 +270,13 @@ impl Transcript {
     /// Marks the notices about work of an id as changed. They depend only on whether exactly one
     /// call began it, so further calls make no difference.
     fn beginners_changed(&self, handle: &Key, touched: &mut Touched) {
-        if self.beginners(handle).nth(2).is_none() {
-            let odd = self.works.odd_by_handle.get(handle).into_iter().flatten();
+        if self.calls_beginning(handle).nth(2).is_none() {
+            let odd = self
+                .background_work
+                .odd_by_handle
+                .get(handle)
+                .into_iter()
+                .flatten();
             touched.changed.extend(odd.filter_map(|by| self.find(by)));
         }
     }
@@ -260,7 +285,7 @@ impl Transcript {
         self.call_of_mut(begun)?.state.end_work()
     }
 
-    fn stands_before(&self, one: &Begun, other: &Begun) -> bool {
+    fn is_before(&self, one: &Begun, other: &Begun) -> bool {
         if one.entry != other.entry {
             return one.entry < other.entry;
         }
@@ -290,7 +315,7 @@ impl Transcript {
     /// preferred, and another lane is used only if it is the only one with such work. A poll
     /// concerns work of its own lane whose end the model does not know yet.
     fn newest_work(&self, handle: &Key, lane: Option<&Name>, carrier: Carrier) -> Option<Begun> {
-        let all = self.works.by_handle.get(handle)?;
+        let all = self.background_work.by_handle.get(handle)?;
         let own = || all.iter().rev().filter(|begun| begun.lane.as_ref() == lane);
         let is_waited_for = |begun: &&Begun| match self.work_of(begun) {
             Some(work) if carrier == Carrier::Poll => work.delivered().is_none(),
@@ -300,7 +325,7 @@ impl Transcript {
         // Where ends are always announced, work ids are not reused.
         let is_announced = |begun: &&Begun| {
             self.work_of(begun)
-                .is_some_and(|work| work.ends == Ends::Announced)
+                .is_some_and(|work| work.ends == EndRecording::Announced)
         };
         if carrier == Carrier::Poll {
             return found.or_else(|| own().find(is_announced)).cloned();
@@ -329,7 +354,7 @@ impl Transcript {
 
     fn call_of_mut(&mut self, begun: &Begun) -> Option<&mut ToolCall> {
         let entry = self.entries.get_mut(begun.entry.index())?;
-        self.large.note(begun.entry, entry);
+        self.large.index(begun.entry, entry);
         let is_it = |block: &Block| {
             block
                 .call()
@@ -349,25 +374,25 @@ impl Transcript {
         self.call_of(begun)?.state.work()
     }
 
-    fn take_in(&mut self, begun: &Begun, update: Update, touched: &mut Touched) {
+    fn apply_work_update(&mut self, begun: &Begun, update: Update, touched: &mut Touched) {
         let by = update.by.clone();
         let Some(call) = self.call_of_mut(begun) else {
             return;
         };
-        let before = foremost(call.state.work());
-        if !call.state.take_in(update) {
+        let before = representative_of(call.state.work());
+        if !call.state.apply_update(update) {
             return;
         }
-        let now = foremost(call.state.work());
+        let now = representative_of(call.state.work());
         self.changed(begun, touched);
-        self.note_report(&by, begun);
+        self.record_report(&by, begun);
         for key in before.into_iter().chain(now).chain([by]) {
             self.mark_report(&key, touched);
         }
     }
 
-    fn note_report(&mut self, by: &Key, begun: &Begun) {
-        let calls = self.works.reports.entry(by.clone()).or_default();
+    fn record_report(&mut self, by: &Key, begun: &Begun) {
+        let calls = self.background_work.reports.entry(by.clone()).or_default();
         if !calls.contains(begun) {
             calls.push(begun.clone());
         }
@@ -378,7 +403,7 @@ impl Transcript {
         &'t self,
         key: &Key,
     ) -> impl Iterator<Item = (EntryId, &'t ToolCall)> + use<'t> {
-        let calls = self.works.reports.get(key).into_iter().flatten();
+        let calls = self.background_work.reports.get(key).into_iter().flatten();
         calls.filter_map(|begun| Some((begun.entry, self.call_of(begun)?)))
     }
 
@@ -399,8 +424,8 @@ impl Transcript {
     }
 
     /// Like [`Self::mark_report`], for a new entry.
-    pub(super) fn see_report(&self, entry: &mut Entry) {
-        if self.works.reports.contains_key(&entry.key) {
+    pub(super) fn set_report_marks(&self, entry: &mut Entry) {
+        if self.background_work.reports.contains_key(&entry.key) {
             entry.set_report(self.report_marks(&entry.key));
         }
     }
@@ -410,8 +435,10 @@ impl Transcript {
         let (mut reports, mut again) = (false, false);
         for (_, call) in self.reported_by(key) {
             for ending in call.state.work().into_iter().flat_map(Work::endings) {
-                let is_report = ending.by(key).is_some();
-                let is_first = ending.foremost().is_some_and(|update| update.by == *key);
+                let is_report = ending.of_record(key).is_some();
+                let is_first = ending
+                    .representative()
+                    .is_some_and(|update| update.by == *key);
                 reports |= is_report && is_first;
                 again |= is_report && !is_first;
             }
@@ -428,8 +455,8 @@ impl Transcript {
 }
 
 /// Key of the update that represents the last end of work.
-fn foremost(work: Option<&Work>) -> Option<Key> {
-    Some(work?.endings().pop()?.foremost()?.by.clone())
+fn representative_of(work: Option<&Work>) -> Option<Key> {
+    Some(work?.endings().pop()?.representative()?.by.clone())
 }
 
 impl Entry {

@@ -13,7 +13,7 @@ use crate::render::excerpt::ExcerptLimits;
 use crate::render::row::{Look, Row, set_source};
 use crate::render::sheet::mark_hidden;
 use crate::render::source::{self, Source, SourceText};
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 
 /// From this width on old and new are side by side.
 const SIDE_BY_SIDE: usize = 140;
@@ -176,7 +176,7 @@ fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
         at += text.len();
         cuts.push((at, if *differs { strong } else { ground }));
     }
-    let mut spans = on_grounds(&code, &cuts);
+    let mut spans = with_backgrounds(&code, &cuts);
     for span in &mut spans {
         span.style.fg = span.style.fg.or(theme.tints().map(|tints| tints.text));
     }
@@ -184,7 +184,7 @@ fn spans(line: &DiffLine, code: Vec<Piece>, look: &Look<'_>) -> Vec<Piece> {
 }
 
 /// Sets the background of spans; `cuts` are the ends of the parts and their backgrounds.
-fn on_grounds(code: &[Piece], cuts: &[(usize, ratatui::style::Color)]) -> Vec<Piece> {
+fn with_backgrounds(code: &[Piece], cuts: &[(usize, ratatui::style::Color)]) -> Vec<Piece> {
     let mut out = Vec::with_capacity(code.len() + cuts.len());
     let mut start = 0;
     for span in code {
@@ -286,7 +286,7 @@ impl DiffLayout<'_> {
         let shown = left.or(right).map_or(0, |one| one.at);
         let beside = right.map(|one| source::number(one.at));
         let source = Source {
-            beside,
+            extra_line: beside,
             ..Source::line(shown)
         };
         let left = left
@@ -348,7 +348,7 @@ impl DiffLayout<'_> {
         let mark = Span::styled(glyphs.goes_on, theme.dim);
         let rest = wrap::continuation(wrap::width_of(&first), &painted.spans, width, mark);
         let sideways = self.look.sideways;
-        let frame = Frame {
+        let frame = LineFrame {
             width,
             first,
             rest,
@@ -374,7 +374,7 @@ mod tests {
     use crate::render::theme::Theme;
 
     fn laid_out(patch: &str, width: usize, theme: &Theme) -> Vec<Row> {
-        let colours = Colours::now();
+        let colours = Colours::immediate();
         let look = Look::full(200, theme, &colours);
         rows(
             &of_patch(patch),

@@ -10,14 +10,14 @@ use crate::render::body;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::MarkdownMode;
 use crate::render::row::{Row, RowKind};
-use crate::render::sheet::{HeadRow, Sheet};
+use crate::render::sheet::{EntryRows, HeadRow};
 use crate::render::wrap;
 
 /// Rows of text of a previewed break.
 const PREVIEW: usize = 4;
 
 /// Lays out a break.
-pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
+pub fn lay_out(sheet: &mut EntryRows<'_>, what: &Break, detail: Detail) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     match what {
@@ -47,7 +47,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
                 4,
             );
         }
-        Break::Branch(text) => across(sheet, "branch left", text, detail),
+        Break::Branch(text) => separator(sheet, "branch left", text, detail),
         Break::Interrupted(text) => {
             let words = titled("interrupted", text);
             rule(
@@ -57,13 +57,13 @@ pub fn lay_out(sheet: &mut Sheet<'_>, what: &Break, detail: Detail) {
                 2,
             );
         }
-        Break::Resumed(text) => across(sheet, "resumed", text, detail),
+        Break::Resumed(text) => separator(sheet, "resumed", text, detail),
         Break::Error(text) => error(sheet, text, detail),
         Break::ModelChange(model) => rule(sheet, &titled("model", model), theme.dim, 2),
         Break::Setting(text) => rule(sheet, &first_line(text), theme.dim, 2),
         Break::Took(_) => rule(sheet, &what.words(), theme.dim, 2),
-        Break::Ended(text) => across(sheet, "ended", text, detail),
-        Break::Continued(id) => across(sheet, "continued in", id, detail),
+        Break::Ended(text) => separator(sheet, "ended", text, detail),
+        Break::Continued(id) => separator(sheet, "continued in", id, detail),
         Break::Waiting(text) => {
             let words = titled("waiting for you", text);
             rule(
@@ -102,7 +102,7 @@ fn compaction(before: Option<u64>, after: Option<u64>, partial: bool, arrow: &st
 }
 
 /// A rule with a title, and further lines of the text below it.
-fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
+fn separator(sheet: &mut EntryRows<'_>, title: &str, text: &Text, detail: Detail) {
     let dim = sheet.look.theme.dim;
     let is_long =
         text.trim().contains('\n') || wrap::width(wrap::head(text, 400)) + 20 > sheet.body_width();
@@ -130,7 +130,7 @@ fn across(sheet: &mut Sheet<'_>, title: &str, text: &Text, detail: Detail) {
 }
 
 /// `── words ─────────`
-fn rule(sheet: &mut Sheet<'_>, words: &str, style: Style, lead: usize) {
+fn rule(sheet: &mut EntryRows<'_>, words: &str, style: Style, lead: usize) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let width = sheet.width();
@@ -161,7 +161,7 @@ fn rule(sheet: &mut Sheet<'_>, words: &str, style: Style, lead: usize) {
     );
 }
 
-fn error(sheet: &mut Sheet<'_>, text: &Text, detail: Detail) {
+fn error(sheet: &mut EntryRows<'_>, text: &Text, detail: Detail) {
     let theme = sheet.look.theme;
     let first = first_line(text);
     let fits =

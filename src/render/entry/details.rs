@@ -11,7 +11,7 @@ use crate::model::figures;
 use crate::model::text::Text;
 use crate::render::excerpt::Detail;
 use crate::render::row::{Fold, Level};
-use crate::render::sheet::{Sheet, hidden_row};
+use crate::render::sheet::{EntryRows, hidden_row};
 use crate::render::tree;
 use crate::render::wrap::{self, Piece};
 
@@ -23,7 +23,7 @@ const ITEMS: usize = 200;
 const BYTES: usize = 8_000;
 
 /// Adds the fields below a block.
-pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
+pub fn lay_out(sheet: &mut EntryRows<'_>, block: usize, detail: Detail) {
     let is_folded = sheet.item.folds.get(block) == Some(&Fold::Closed);
     if sheet.look.level < Level::Full || is_folded {
         return;
@@ -39,7 +39,7 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
     for (_, details) in all.get(own).unwrap_or_default() {
         if let Some((origin, record)) = &details.record {
             if *origin != sheet.item.entry.origin {
-                sheet.note(
+                sheet.line(
                     &super::place(*origin, sheet.glyphs().dot),
                     sheet.look.theme.dim,
                 );
@@ -75,19 +75,19 @@ pub fn lay_out(sheet: &mut Sheet<'_>, block: usize, detail: Detail) {
     }
 }
 
-fn field(sheet: &mut Sheet<'_>, path: &Text, value: &Tree, detail: Detail) {
+fn field(sheet: &mut EntryRows<'_>, path: &Text, value: &Tree, detail: Detail) {
     let dim = sheet.look.theme.dim;
     let mut spans = vec![Span::styled(format!("{path}  "), dim)];
     push(value, detail, sheet, &mut spans);
     if detail == Detail::Raw {
-        let lines = wrap::wrap(&spans, &wrap::Frame::hanging(sheet.body_width(), 2));
+        let lines = wrap::wrap(&spans, &wrap::LineFrame::hanging(sheet.body_width(), 2));
         return sheet.lines(lines);
     }
     let line = wrap::fit(&spans, sheet.body_width(), sheet.glyphs().cut);
     sheet.lines(vec![line.into()]);
 }
 
-fn push(value: &Tree, detail: Detail, sheet: &Sheet<'_>, spans: &mut Vec<Piece>) {
+fn push(value: &Tree, detail: Detail, sheet: &EntryRows<'_>, spans: &mut Vec<Piece>) {
     let dim = sheet.look.theme.dim;
     match value {
         Tree::Null => spans.push(Span::styled("null", dim)),
@@ -123,7 +123,7 @@ fn push(value: &Tree, detail: Detail, sheet: &Sheet<'_>, spans: &mut Vec<Piece>)
 }
 
 /// Errors are coloured.
-fn style_of(text: &str, sheet: &Sheet<'_>) -> Style {
+fn style_of(text: &str, sheet: &EntryRows<'_>) -> Style {
     let theme = sheet.look.theme;
     if matches!(text, "failed" | "error" | "needs-auth" | "rejected") {
         theme.bad

@@ -12,7 +12,7 @@ use crate::model::tool::work::EndLine;
 use crate::render::body;
 use crate::render::excerpt::Detail;
 use crate::render::row::{Row, RowKind};
-use crate::render::sheet::{HeadRow, Sheet};
+use crate::render::sheet::{EntryRows, HeadRow};
 use crate::render::wrap::{self, Piece};
 
 /// Columns of time, word and glyph of a row.
@@ -21,7 +21,7 @@ const AROUND: usize = 20;
 const ABOUT: usize = 16;
 
 /// Lays out a notice as a row that opens to its text.
-pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], detail: Detail) {
+pub(super) fn lay_out(sheet: &mut EntryRows<'_>, block: &Block, ends: &[EndLine], detail: Detail) {
     let body = match &block.kind {
         BlockKind::Text(body) => body,
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => &raw.body,
@@ -61,7 +61,7 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
             text,
             suffix,
             right: vec![Span::styled(glyph, style)],
-            is_away: body.is_away(),
+            is_away: body.is_on_disk(),
             hides: if detail.is_whole() {
                 0
             } else {
@@ -84,7 +84,7 @@ pub(super) fn lay_out(sheet: &mut Sheet<'_>, block: &Block, ends: &[EndLine], de
 
 /// The parts of `bash "cargo test" ended  exit 1 · ran 5m01s · told 10m19s later`: the command,
 /// which is truncated if it is too long, and the rest, of which exit code and delay are kept.
-fn words(sheet: &Sheet<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
+fn words(sheet: &EntryRows<'_>, end: &EndLine) -> (Vec<Piece>, Vec<Piece>) {
     let theme = sheet.look.theme;
     let quote = if end.about.is_empty() { "" } else { "\"" };
     let gap = if end.about.is_empty() { "" } else { " " };

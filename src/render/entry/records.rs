@@ -44,12 +44,12 @@ impl RecordHashes {
     /// Whether the records contain all lines of a block.
     pub(crate) fn contain(&self, block: &Block) -> bool {
         block.kind.bodies().all(|body| self.contain_body(body))
-            && !matches!(&block.kind, BlockKind::Call(call) if call.state.live().is_some())
+            && !matches!(&block.kind, BlockKind::Call(call) if call.state.live_output().is_some())
     }
 
     fn contain_body(&self, body: &Body) -> bool {
         match (body.text(), body.tree()) {
-            _ if body.is_away() => false,
+            _ if body.is_on_disk() => false,
             (Some(text), _) => self.have(text),
             (None, Some(tree)) => {
                 let mut is_contained = true;

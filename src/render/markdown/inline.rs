@@ -64,7 +64,7 @@ impl<'a> Inline<'a> {
     pub(crate) fn new_line(&mut self) {
         if !self.line.is_empty() {
             let line = std::mem::take(&mut self.line);
-            self.lines.push(self.links.mark_bare(line));
+            self.lines.push(self.links.mark_plain(line));
         }
     }
 

@@ -38,7 +38,7 @@ impl SourceMap {
         self.breaks.partition_point(|start| *start <= byte)
     }
 
-    fn stand(&mut self, line: usize, ink: usize) {
+    fn set_line(&mut self, line: usize, ink: usize) {
         self.line = line;
         if self.marks.last().is_none_or(|(_, marked)| *marked != line) {
             self.marks.push((ink, line));
@@ -53,25 +53,25 @@ impl SourceMap {
         } else {
             range.start
         };
-        self.stand(self.line_at(byte.max(range.start)), ink);
+        self.set_line(self.line_at(byte.max(range.start)), ink);
     }
 
     /// Leaves an element; the text after it may begin on another line.
-    pub(crate) fn leave(&mut self, end: usize, ink: usize) {
+    pub(crate) fn end_element(&mut self, end: usize, ink: usize) {
         let line = self.line_at(end.saturating_sub(1));
         if line > self.line {
-            self.stand(line, ink);
+            self.set_line(line, ink);
         }
     }
 
     /// Moves to a line, counted from the one of this byte.
-    pub(crate) fn go_to(&mut self, byte: usize, below: usize, ink: usize) {
-        self.stand(self.line_at(byte) + below, ink);
+    pub(crate) fn set_line_at(&mut self, byte: usize, below: usize, ink: usize) {
+        self.set_line(self.line_at(byte) + below, ink);
     }
 
     /// Moves to the next line.
     pub(crate) fn next_line(&mut self, ink: usize) {
-        self.stand(self.line + 1, ink);
+        self.set_line(self.line + 1, ink);
     }
 
     pub(crate) fn line(&self) -> Source {

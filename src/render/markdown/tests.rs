@@ -6,7 +6,7 @@ use crate::render::row::{Level, Look, Row};
 use crate::render::theme::Theme;
 
 fn laid_out(text: &str, manner: MarkdownMode, width: usize, theme: &Theme) -> Vec<Row> {
-    let colours = Colours::now();
+    let colours = Colours::immediate();
     let look = Look {
         level: Level::Preview,
         ..Look::full(80, theme, &colours)

@@ -21,7 +21,7 @@ pub enum Means {
 
 /// The user's choice of [`Means`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice {
+pub enum ImageProtocol {
     /// The best protocol that the terminal reports or is known to support.
     #[default]
     Auto,
@@ -30,16 +30,16 @@ pub enum Choice {
 }
 
 /// The names of the choices.
-pub(crate) const CHOICES: [(&str, Choice); 6] = [
-    ("auto", Choice::Auto),
-    ("kitty", Choice::Only(Means::Kitty)),
-    ("iterm2", Choice::Only(Means::ITerm2)),
-    ("sixel", Choice::Only(Means::Sixel)),
-    ("blocks", Choice::Only(Means::Blocks)),
-    ("off", Choice::Only(Means::Off)),
+pub(crate) const CHOICES: [(&str, ImageProtocol); 6] = [
+    ("auto", ImageProtocol::Auto),
+    ("kitty", ImageProtocol::Only(Means::Kitty)),
+    ("iterm2", ImageProtocol::Only(Means::ITerm2)),
+    ("sixel", ImageProtocol::Only(Means::Sixel)),
+    ("blocks", ImageProtocol::Only(Means::Blocks)),
+    ("off", ImageProtocol::Only(Means::Off)),
 ];
 
-impl FromStr for Choice {
+impl FromStr for ImageProtocol {
     type Err = String;
 
     fn from_str(typed: &str) -> Result<Self, String> {
@@ -50,7 +50,7 @@ impl FromStr for Choice {
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for ImageProtocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = CHOICES
             .iter()
@@ -116,7 +116,7 @@ fn rounded(number: u64, by: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHOICES, Canvas, Choice, Means};
+    use super::{CHOICES, Canvas, ImageProtocol, Means};
 
     #[test]
     fn images_keep_their_shape_within_any_room() {
@@ -153,6 +153,6 @@ mod tests {
             assert_eq!(name.parse(), Ok(choice));
             assert_eq!(choice.to_string(), name);
         }
-        assert!("warp".parse::<Choice>().is_err());
+        assert!("warp".parse::<ImageProtocol>().is_err());
     }
 }

@@ -9,13 +9,15 @@ use crate::model::figures;
 use crate::model::text::Text;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::model::transcript::recorded_key;
-use crate::render::body::{BodyLimits, body_rows, fetched, mark_away, of_server, prose, raw_rows};
+use crate::render::body::{
+    BodyLimits, body_rows, fetched, mark_not_loaded, of_server, prose, raw_rows,
+};
 use crate::render::excerpt::{Detail, ExcerptLimits};
 use crate::render::markdown::MarkdownMode;
-use crate::render::nodes::Nodes;
+use crate::render::nodes::ValueNodes;
 use crate::render::output::{self, BodyText};
 use crate::render::row::{Look, Row, with_source};
-use crate::render::sheet::{Sheet, hidden_row};
+use crate::render::sheet::{EntryRows, hidden_row};
 use crate::render::source::SourceText;
 use crate::render::tree::{self, TreeValue};
 use crate::render::wrap::{self, Piece};
@@ -52,7 +54,7 @@ pub(crate) struct Card<'a> {
     /// Whether the row of a lane shows its progress.
     has_lane: bool,
     /// Folds of its input; those of its result have another root.
-    nodes: Nodes<'a>,
+    nodes: ValueNodes<'a>,
     /// The input of the plan that it replaced.
     plan_before: Option<&'a Body>,
     /// Whether the entry is dim.
@@ -60,7 +62,7 @@ pub(crate) struct Card<'a> {
     /// Whether a result may still arrive.
     is_awaited: bool,
     /// Whether the call goes on; its head says so, and a row would be gone at its end.
-    goes_on: bool,
+    is_running: bool,
 }
 
 /// The change that a call makes to files. For a tool of unknown kind it is the change recorded by
@@ -86,13 +88,13 @@ fn counts(change: Option<&[DiffLine]>, call: &ToolCall) -> Option<(usize, usize)
 
 impl<'a> Card<'a> {
     /// Prepares the card; determines the change made by the call.
-    pub(crate) fn new(sheet: &Sheet<'a>, call: &'a ToolCall, detail: Detail) -> Self {
+    pub(crate) fn new(sheet: &EntryRows<'a>, call: &'a ToolCall, detail: Detail) -> Self {
         let change = change_of(call);
         let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
         let nodes = sheet.nodes(INPUT);
         let plan_before = sheet.plan_before();
         let (look, width, is_dim) = (sheet.look, sheet.body_width(), sheet.item.dim);
-        let (is_awaited, goes_on) = (sheet.item.is_awaited, sheet.item.goes_on);
+        let (is_awaited, goes_on) = (sheet.item.is_awaited, sheet.item.is_running);
         let id = recorded_key(&call.key, sheet.item.is_joined);
         Self {
             look,
@@ -106,7 +108,7 @@ impl<'a> Card<'a> {
             plan_before,
             is_dim,
             is_awaited,
-            goes_on,
+            is_running: goes_on,
         }
     }
 
@@ -126,11 +128,13 @@ impl<'a> Card<'a> {
             ToolState::Pending | ToolState::Running if !self.is_awaited => {
                 rows.push(self.note("no result: the session went on or ended without one"));
             }
-            ToolState::Pending | ToolState::Running if self.goes_on => {}
+            ToolState::Pending | ToolState::Running if self.is_running => {}
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
-            ToolState::Streaming(body) => rows.extend(with_source(self.live(body), &RESULT)),
+            ToolState::Streaming(body) => {
+                rows.extend(with_source(self.running_output(body), &RESULT));
+            }
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
                 rows.extend(with_source(self.output(result, FAILURE), &RESULT));
@@ -159,9 +163,9 @@ impl<'a> Card<'a> {
     /// The arguments that the head row does not show.
     fn input(&self) -> Vec<Row> {
         let whole = self.detail.is_whole();
-        if self.call.input.is_away() {
+        if self.call.input.is_on_disk() {
             return if whole {
-                vec![self.away("input", self.call.input.bytes)]
+                vec![self.not_loaded("input", self.call.input.bytes)]
             } else {
                 Vec::new()
             };
@@ -169,7 +173,7 @@ impl<'a> Card<'a> {
         let Some(input) = self.call.input.tree() else {
             return self.text_input();
         };
-        let mut rows = self.asked(input, whole);
+        let mut rows = self.argument_rows(input, whole);
         if self.change.is_some() && !matches!(self.call.kind, ToolKind::Edit | ToolKind::Write) {
             rows.extend(self.written_rows());
         }
@@ -177,7 +181,7 @@ impl<'a> Card<'a> {
     }
 
     /// Named arguments, laid out by the kind of the tool.
-    fn asked(&self, input: &Tree, whole: bool) -> Vec<Row> {
+    fn argument_rows(&self, input: &Tree, whole: bool) -> Vec<Row> {
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
             ToolKind::Plan => {
@@ -373,7 +377,7 @@ impl<'a> Card<'a> {
         let source = BodyText::of(&result.body);
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write | ToolKind::Plan if !whole => Vec::new(),
-            _ if result.body.is_away() => self.stub(&result.body),
+            _ if result.body.is_on_disk() => self.stub(&result.body),
             ToolKind::Read => {
                 let language = code::language_of_path(&self.call.headline);
                 output::numbered(source, language, extent(FILE), self.width, self.look)
@@ -401,8 +405,8 @@ impl<'a> Card<'a> {
     }
 
     /// The last lines of the output of a running call.
-    fn live(&self, body: &Body) -> Vec<Row> {
-        if body.is_away() {
+    fn running_output(&self, body: &Body) -> Vec<Row> {
+        if body.is_on_disk() {
             return self.stub(body);
         }
         body_rows(body, self.shown(LIVE), self.width, self.look)
@@ -418,7 +422,7 @@ impl<'a> Card<'a> {
     }
 
     fn output(&self, result: &ToolResult, preview: (usize, usize)) -> Vec<Row> {
-        if result.body.is_away() {
+        if result.body.is_on_disk() {
             return self.stub(&result.body);
         }
         body_rows(&result.body, self.shown(preview), self.width, self.look)
@@ -438,20 +442,20 @@ impl<'a> Card<'a> {
             self.look,
             base,
         );
-        rows.iter_mut().for_each(mark_away);
+        rows.iter_mut().for_each(mark_not_loaded);
         if body.lines > 1 || body.bytes as usize > body.stub.len() {
             let mut more = hidden_row(
-                &rest_of(body),
+                &hidden_size(body),
                 body.lines.saturating_sub(1) as usize,
                 self.look,
             );
-            mark_away(&mut more);
+            mark_not_loaded(&mut more);
             rows.push(more);
         }
         rows
     }
 
-    fn away(&self, what: &str, bytes: u32) -> Row {
+    fn not_loaded(&self, what: &str, bytes: u32) -> Row {
         let text = format!("{what} not loaded, {}", figures::bytes(u64::from(bytes)));
         Row {
             is_away: true,
@@ -529,7 +533,7 @@ pub(crate) fn hidden_by_head(detail: Detail, lines: u32) -> u32 {
 }
 
 /// A result without its call.
-pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
+pub(crate) fn of_result(sheet: &EntryRows<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
     let shown = BodyLimits {
         detail,
         preview: sheet.look.share(OUTPUT),
@@ -546,7 +550,7 @@ pub(crate) fn of_result(sheet: &Sheet<'_>, result: &ToolResult, detail: Detail) 
     rows
 }
 
-fn rest_of(body: &Body) -> String {
+fn hidden_size(body: &Body) -> String {
     match body.lines {
         0 | 1 => format!("+{}", figures::bytes(u64::from(body.bytes))),
         lines => format!("+{}", figures::count(u64::from(lines - 1), "line")),

@@ -5,7 +5,7 @@ use crate::model::entry::Entry;
 use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::model::tool::{Clocked, Took, ToolCall, ToolKind, ToolResult, ToolState, Verdict};
-use crate::render::sheet::Sheet;
+use crate::render::sheet::EntryRows;
 use crate::render::wrap::{self, Piece};
 
 /// Columns of a duration, so that durations are aligned.
@@ -14,7 +14,7 @@ const DURATION: usize = 6;
 const FACT: usize = 80;
 
 /// The facts, the most important one last.
-pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
+pub(crate) fn right(sheet: &EntryRows<'_>, call: &ToolCall) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();
     let is_given_up = call.state.is_open() && !sheet.item.is_awaited;
@@ -23,7 +23,9 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => {
             (glyphs.outcome.running, theme.accent)
         }
-        ToolState::Acknowledged(_) if sheet.item.goes_on => (glyphs.outcome.running, theme.accent),
+        ToolState::Acknowledged(_) if sheet.item.is_running => {
+            (glyphs.outcome.running, theme.accent)
+        }
         ToolState::Done(_) if call.state.is_unrecorded() => (glyphs.outcome.lost, theme.dim),
         ToolState::Done(_) => (glyphs.outcome.done, theme.good),
         ToolState::Failed(_) => (glyphs.outcome.failed, theme.bad),
@@ -36,7 +38,7 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
         _ if is_given_up => "no result".to_owned(),
         ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => String::new(),
         ToolState::Lost => "no result".to_owned(),
-        ToolState::Acknowledged(result) if sheet.item.goes_on => of_result(call, result),
+        ToolState::Acknowledged(result) if sheet.item.is_running => of_result(call, result),
         ToolState::Acknowledged(_) => "no end recorded".to_owned(),
         ToolState::Done(result) | ToolState::Failed(result) => of_result(call, result),
         ToolState::Refused(result) | ToolState::Stopped(result) if result.facts.is_blank() => {
@@ -69,11 +71,11 @@ pub(crate) fn right(sheet: &Sheet<'_>, call: &ToolCall) -> Vec<Piece> {
 }
 
 /// The facts of a run of successful calls: their total duration, if each one is recorded.
-pub(crate) fn of_run(sheet: &Sheet<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piece> {
+pub(crate) fn of_run(sheet: &EntryRows<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<Piece> {
     let theme = sheet.look.theme;
     let took: Option<Vec<Took>> = run
         .iter()
-        .map(|(entry, call)| call.took(entry.said(call)))
+        .map(|(entry, call)| call.duration(entry.call_time(call)))
         .collect();
     let took = took.map(|all| {
         let is_bound = all.iter().any(|took| took.by == Clocked::Bound);
@@ -139,11 +141,14 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
 
 /// The duration measured by the agent, or by timestamps; `≤` if one message covers several calls,
 /// so that there is only an upper bound.
-fn duration(sheet: &Sheet<'_>, call: &ToolCall) -> Option<String> {
-    Some(in_words(sheet, call.took(sheet.item.entry.said(call))?))
+fn duration(sheet: &EntryRows<'_>, call: &ToolCall) -> Option<String> {
+    Some(in_words(
+        sheet,
+        call.duration(sheet.item.entry.call_time(call))?,
+    ))
 }
 
-fn in_words(sheet: &Sheet<'_>, took: Took) -> String {
+fn in_words(sheet: &EntryRows<'_>, took: Took) -> String {
     let at_most = match (took.by, sheet.look.theme.ascii) {
         (Clocked::Measured | Clocked::Times, _) => "",
         (Clocked::Bound, true) => "<=",

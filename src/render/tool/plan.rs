@@ -14,7 +14,7 @@ use crate::model::text::{Text, without_sgr};
 use crate::render::json;
 use crate::render::row::{Look, Row};
 use crate::render::sheet::hidden_row;
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 
 /// Up to this many unchanged tasks are not folded.
 const FEW: usize = 2;
@@ -167,8 +167,8 @@ fn task_rows(task: &Task, change: Option<&TaskChange>, width: usize, look: &Look
     let first = vec![Span::styled(format!("{sign} "), sign_style)];
     let rest = vec![Span::raw(" ".repeat(wrap::width_of(&first)))];
     let mut spans = vec![Span::styled(task.text.clone(), style)];
-    spans.extend(change.and_then(|change| said(task, change, look)));
-    let frame = Frame {
+    spans.extend(change.and_then(|change| change_words(task, change, look)));
+    let frame = LineFrame {
         width,
         first,
         rest,
@@ -186,7 +186,7 @@ fn task_rows(task: &Task, change: Option<&TaskChange>, width: usize, look: &Look
 }
 
 /// The change in words, because the terminal may have no colours.
-fn said(task: &Task, change: &TaskChange, look: &Look<'_>) -> Option<Piece> {
+fn change_words(task: &Task, change: &TaskChange, look: &Look<'_>) -> Option<Piece> {
     let theme = look.theme;
     let (words, style): (Cow<'_, str>, Style) = match change {
         TaskChange::None => return None,

@@ -4,7 +4,7 @@ use super::{TreeValue, folded, rows};
 use crate::render::code::Colours;
 use crate::render::excerpt::Detail;
 use crate::render::json::parse;
-use crate::render::nodes::{NodeFolds, Nodes};
+use crate::render::nodes::{NodeFolds, ValueNodes};
 use crate::render::row::{Level, Look, Row};
 use crate::render::theme::Theme;
 
@@ -16,7 +16,7 @@ fn laid_out(text: &str, detail: Detail, folds: &NodeFolds, limit: usize) -> Vec<
         level: Level::Preview,
         ..Look::full(60, &theme, &colours)
     };
-    let nodes = Nodes::of(Some(folds), 0, 0);
+    let nodes = ValueNodes::of(Some(folds), 0, 0);
     let tree = parse(text);
     let value = tree
         .as_ref()

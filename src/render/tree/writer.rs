@@ -12,11 +12,11 @@ use super::{Leaf, MAX_DEPTH, PAGE, TreeValue, has_children};
 use crate::model::body::Tree;
 use crate::model::text::{Text, without_sgr};
 use crate::render::json;
-use crate::render::nodes::{Node, NodeId, Nodes};
+use crate::render::nodes::{NodeId, ValueNode, ValueNodes};
 use crate::render::row::{Look, Row};
 use crate::render::sheet::{hidden_row, mark_hidden};
 use crate::render::source::Source;
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 
 /// Keys up to this width are padded to align their values.
 const ALIGNED_KEY: usize = 16;
@@ -54,7 +54,7 @@ struct NodePosition {
 
 pub(super) struct TreeWriter<'a> {
     options: TreeOptions,
-    nodes: Nodes<'a>,
+    nodes: ValueNodes<'a>,
     look: &'a Look<'a>,
     width: usize,
     limit: usize,
@@ -71,7 +71,7 @@ pub(super) struct TreeWriter<'a> {
 impl<'a> TreeWriter<'a> {
     pub(super) fn new(
         options: TreeOptions,
-        nodes: Nodes<'a>,
+        nodes: ValueNodes<'a>,
         (width, limit): (usize, usize),
         look: &'a Look<'a>,
     ) -> Self {
@@ -230,7 +230,7 @@ impl<'a> TreeWriter<'a> {
         let id = position.id;
         let parent = (!is_root).then_some(id);
         let depth = if is_root { 0 } else { position.depth };
-        let reach = self.reach(id);
+        let reach = self.visible_children(id);
         let (children, left) = children_of(value, reach);
         let mut front = self.begin(position, children.first(), is_root);
         let keys = children
@@ -282,7 +282,7 @@ impl<'a> TreeWriter<'a> {
             self.path.truncate(outer);
         }
         if let Some(words) = left.words() {
-            self.more((id.rest(reach), parent, depth), &words);
+            self.more((id.more(reach), parent, depth), &words);
         }
     }
 
@@ -349,7 +349,7 @@ impl<'a> TreeWriter<'a> {
             ));
         }
         let node = self.node(position.id, position.parent, Some(true));
-        self.push(line, &Frame::of(self.width), node);
+        self.push(line, &LineFrame::of(self.width), node);
         below
     }
 
@@ -362,16 +362,16 @@ impl<'a> TreeWriter<'a> {
     }
 
     /// The number of visible children of a node: the first page, and pages opened by hand.
-    fn reach(&self, id: NodeId) -> usize {
+    fn visible_children(&self, id: NodeId) -> usize {
         let mut reach = self.options.page;
-        while reach < self.limit && self.is_open(id.rest(reach), false) {
+        while reach < self.limit && self.is_open(id.more(reach), false) {
             reach = reach.saturating_add(PAGE.1);
         }
         reach.min(self.limit.saturating_add(1))
     }
 
-    fn node(&self, id: NodeId, parent: Option<NodeId>, is_open: Option<bool>) -> Option<Node> {
-        self.options.walks.then_some(Node {
+    fn node(&self, id: NodeId, parent: Option<NodeId>, is_open: Option<bool>) -> Option<ValueNode> {
+        self.options.walks.then_some(ValueNode {
             id,
             parent,
             is_open,
@@ -380,7 +380,7 @@ impl<'a> TreeWriter<'a> {
 
     fn scalar(&mut self, position: NodePosition, tree: &Tree) {
         let syntax = &self.look.theme.syntax;
-        let frame = Frame::hanging(self.width, wrap::width_of(&position.front));
+        let frame = LineFrame::hanging(self.width, wrap::width_of(&position.front));
         let value = match tree {
             Tree::Null => Span::styled("null", self.look.theme.dim),
             Tree::Bool(value) => Span::styled(value.to_string(), syntax.constant),
@@ -429,10 +429,10 @@ impl<'a> TreeWriter<'a> {
             let mut spans = position.front;
             spans.push(Span::styled(plain, self.look.theme.text));
             let (limit, sideways) = (most.saturating_add(2), self.look.sideways);
-            let frame = Frame {
+            let frame = LineFrame {
                 limit,
                 sideways,
-                ..Frame::hanging(self.width, front)
+                ..LineFrame::hanging(self.width, front)
             };
             let lines: Vec<Row> = Row::wrapped(&spans, &frame).collect();
             // A row that says that one line is missing takes as much space as that line.
@@ -478,7 +478,7 @@ impl<'a> TreeWriter<'a> {
     /// Writes the lines of a string below its key, up to a limit; returns the number of hidden
     /// lines.
     fn paragraph(&mut self, position: NodePosition, text: &str, most: usize) -> usize {
-        self.push(position.front, &Frame::of(self.width), None);
+        self.push(position.front, &LineFrame::of(self.width), None);
         let plain = without_sgr(text);
         let bar = vec![
             Span::raw(" ".repeat(position.depth * STEP)),
@@ -493,10 +493,10 @@ impl<'a> TreeWriter<'a> {
             let Some((number, line)) = lines.next() else {
                 return 0;
             };
-            let frame = Frame {
+            let frame = LineFrame {
                 first: bar.clone(),
                 rest: bar.clone(),
-                ..Frame::of(self.width)
+                ..LineFrame::of(self.width)
             };
             self.lines.resize(self.rows.len(), 0);
             self.push(
@@ -525,10 +525,10 @@ impl<'a> TreeWriter<'a> {
         self.rows.push(row);
     }
 
-    fn push(&mut self, spans: Vec<Piece>, frame: &Frame, node: Option<Node>) {
+    fn push(&mut self, spans: Vec<Piece>, frame: &LineFrame, node: Option<ValueNode>) {
         let left = self.limit.saturating_sub(self.rows.len()).max(1);
         let (cut, sideways) = (self.look.theme.glyphs().cut, self.look.sideways);
-        let frame = Frame {
+        let frame = LineFrame {
             limit: left,
             cut,
             sideways,

@@ -1,11 +1,11 @@
 use proptest::prelude::{any, prop_assert, proptest};
 use ratatui::text::Span;
 
-use super::{Frame, Piece, continuation, dedent, fit, fit_path, width as width_of, wrap};
+use super::{LineFrame, Piece, continuation, dedent, fit, fit_path, width as width_of, wrap};
 use ratatui::text::Line;
 
 fn rows(text: &str, width: usize) -> Vec<String> {
-    wrap(&[Span::raw(text.to_owned())], &Frame::of(width))
+    wrap(&[Span::raw(text.to_owned())], &LineFrame::of(width))
         .iter()
         .map(Line::to_string)
         .collect()
@@ -104,7 +104,7 @@ fn what_joins_to_something_wide_fits_all_the_same() {
     // it.
     assert_eq!(rows("\u{1}\u{200d}\u{119df}", 1), ["\u{fffd}"]);
     let spans = ["a", "\u{119df}", "b"].map(|text| Span::raw(text.to_owned()));
-    let lines: Vec<String> = wrap(&spans, &Frame::of(1))
+    let lines: Vec<String> = wrap(&spans, &LineFrame::of(1))
         .iter()
         .map(Line::to_string)
         .collect();
@@ -115,7 +115,7 @@ fn what_joins_to_something_wide_fits_all_the_same() {
 fn what_joins_over_two_spans_is_of_the_first() {
     let spans = [Span::raw("a👨\u{200d}"), Span::raw("👩b"), Span::raw("c")];
     for line in [
-        wrap(&spans, &Frame::of(5)).swap_remove(0),
+        wrap(&spans, &LineFrame::of(5)).swap_remove(0),
         Line::from(fit(&spans, 5, "…")),
     ] {
         let parts: Vec<&str> = line.iter().map(|span| span.content.as_ref()).collect();
@@ -131,12 +131,12 @@ fn what_joins_over_two_spans_is_of_the_first() {
 
 #[test]
 fn a_word_that_moves_to_a_narrower_row_is_broken_there() {
-    let lines: Vec<String> = wrap(&[Span::raw("a bcdefghij k")], &Frame::hanging(11, 4))
+    let lines: Vec<String> = wrap(&[Span::raw("a bcdefghij k")], &LineFrame::hanging(11, 4))
         .iter()
         .map(Line::to_string)
         .collect();
     assert_eq!(lines, ["a bcdefghij", "    k"]);
-    let lines: Vec<String> = wrap(&[Span::raw("a bcdefghijk")], &Frame::hanging(11, 4))
+    let lines: Vec<String> = wrap(&[Span::raw("a bcdefghijk")], &LineFrame::hanging(11, 4))
         .iter()
         .map(Line::to_string)
         .collect();
@@ -145,10 +145,10 @@ fn a_word_that_moves_to_a_narrower_row_is_broken_there() {
 
 #[test]
 fn hangs_and_limits() {
-    let frame = Frame {
+    let frame = LineFrame {
         limit: 2,
         cut: "…",
-        ..Frame::hanging(8, 2)
+        ..LineFrame::hanging(8, 2)
     };
     let lines: Vec<String> = wrap(&[Span::raw("one two three four")], &frame)
         .iter()
@@ -215,7 +215,7 @@ proptest! {
     #[test]
     fn no_row_is_too_wide(text in any::<String>(), width in 1_usize..40, indent in 0_usize..50) {
         let spans: Vec<Piece> = text.split('\n').map(|part| Span::raw(part.to_owned())).collect();
-        for line in wrap(&spans, &Frame::hanging(width, indent)) {
+        for line in wrap(&spans, &LineFrame::hanging(width, indent)) {
             prop_assert!(line.width() <= width, "{:?}", line);
             prop_assert!(!line.to_string().chars().any(char::is_control));
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Line;
+use super::FindingJson;
 use crate::analysis::lint;
 use crate::report::json::write_line;
 use crate::report::outcome::ReportError;
@@ -19,7 +19,7 @@ struct Document {
 }
 
 /// Writes one document with one run.
-pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportError> {
+pub(super) fn write(lines: &[FindingJson], out: &mut dyn Write) -> Result<(), ReportError> {
     let rules: Vec<Value> = lint::rules()
         .map(|rule| {
             json!({
@@ -43,7 +43,7 @@ pub(super) fn write(lines: &[Line], out: &mut dyn Write) -> Result<(), ReportErr
     Ok(())
 }
 
-fn result(line: &Line) -> Value {
+fn result(line: &FindingJson) -> Value {
     let found = &line.finding;
     let mut region = serde_json::Map::new();
     if let Some(row) = found.number.filter(|_| line.has_lines) {

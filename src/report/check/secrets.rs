@@ -15,14 +15,14 @@ use crate::model::body::Key;
 use crate::model::figures::count;
 use crate::model::record::{FileId, Origin};
 use crate::model::text::Text;
-use crate::model::text::secrets::{self, Site};
+use crate::model::text::secrets::{self, SecretPlace};
 use crate::report::json;
-use crate::report::outcome::{Outcome, ReportError};
+use crate::report::outcome::{ReportError, ReportOutcome};
 use crate::report::reading::{self, Folders, Reading};
 
 /// Options of `tv check --secrets`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct SecretsOptions {
     /// Files, folders, or sessions in folders; an error for an argument that is none of them.
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
@@ -48,7 +48,7 @@ struct SecretLine {
 }
 
 /// Lists the secrets of every session that can be opened.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportError> {
+pub fn write(options: &SecretsOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (mut sessions, mut places) = (0_u64, 0_u64);
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let missed = reading::each(
@@ -80,15 +80,15 @@ pub fn write(options: &Options, out: &mut dyn Write) -> Result<Outcome, ReportEr
         writeln!(out, "{found} in {}", count(sessions, "session"))?;
     }
     let otherwise = if places > 0 {
-        Outcome::Found
+        ReportOutcome::Found
     } else {
-        Outcome::Complete
+        ReportOutcome::Complete
     };
     Ok(options.folders.outcome(missed, otherwise))
 }
 
 fn lines(reading: &Reading, numbers: &mut HashMap<String, usize>) -> Vec<SecretLine> {
-    let mut times: Vec<(Site, usize)> = Vec::new();
+    let mut times: Vec<(SecretPlace, usize)> = Vec::new();
     let mut known: HashMap<(Option<Origin>, String), usize> = HashMap::new();
     let all = secrets::take_sites();
     // In a second pass over the decoded texts a secret that one record has is masked already.
@@ -111,7 +111,7 @@ fn lines(reading: &Reading, numbers: &mut HashMap<String, usize>) -> Vec<SecretL
     times.sort_by_key(|(site, _)| site.record.map(|record| (record.file, record.at)));
     let keys = keys(reading);
     let fields = reading.fields();
-    let line = |(site, times): (Site, usize)| {
+    let line = |(site, times): (SecretPlace, usize)| {
         let next = numbers.len() + 1;
         let record = site.record;
         let file = record.map_or(FileId(0), |record| record.file);

@@ -10,29 +10,29 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{self, OpenError, Target};
 use crate::model::edit::{Edit, Feed, MetaEdit};
 use crate::model::figures::{count, exact};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::tally::Tally;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 
 use crate::report::json;
-use crate::report::outcome::{Missed, Outcome, ReportError};
+use crate::report::outcome::{Missed, ReportError, ReportOutcome};
 use crate::report::reading::shown;
-use crate::report::sessions::each::{ReadToEnd, Step, WhichFiles, each};
+use crate::report::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 
 /// Maximum length of a kind or a version in the output; longer ones are data rather than names.
 const LONGEST: usize = 80;
 
 /// Options of `tv doctor` without a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct HealthOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// One JSON object per row.
     pub json: bool,
     /// Whether unreadable sessions count as a failure.
@@ -41,20 +41,20 @@ pub struct Options {
 
 /// A version of an agent, as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct VersionJson<'a> {
     schema: &'static str,
     agent: Option<&'static str>,
     version: Option<&'a str>,
     sessions: u64,
     records: u64,
-    unknown: Vec<UnknownLine<'a>>,
+    unknown: Vec<UnknownKindJson<'a>>,
     unreadable: Vec<UnreadableLine<'a>>,
     oldest: Option<String>,
     newest: Option<String>,
 }
 
 #[derive(Serialize)]
-struct UnknownLine<'a> {
+struct UnknownKindJson<'a> {
     kind: &'a str,
     judged: &'static str,
     count: u64,
@@ -69,7 +69,7 @@ struct UnreadableLine<'a> {
 /// The sums over all sessions of one agent version. A session that several versions wrote counts
 /// for the last one.
 #[derive(Debug, Default, PartialEq)]
-struct Row {
+struct VersionSums {
     sessions: u64,
     records: u64,
     unknown: BTreeMap<Text, (Judged, u64)>,
@@ -90,12 +90,12 @@ struct Examined {
 /// Writes how all sessions were understood. Meanwhile calls `progress` with the number of sessions
 /// read and their total.
 pub fn write(
-    options: &Options,
+    options: &HealthOptions,
     now: Timestamp,
     progress: &mut dyn FnMut(usize, usize),
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
-    let mut rows: BTreeMap<Key, Row> = BTreeMap::new();
+) -> Result<ReportOutcome, ReportError> {
+    let mut rows: BTreeMap<Key, VersionSums> = BTreeMap::new();
     let mut missed = Missed::default();
     let (mut done, mut all) = (0, 0);
     each(
@@ -105,13 +105,13 @@ pub fn write(
         examine,
         |step| {
             match step {
-                Step::Found(found) => all = found,
-                Step::Session(session) => {
+                ReadProgress::Found(found) => all = found,
+                ReadProgress::Session(session) => {
                     rows.entry(session.key.clone()).or_default().add(&session);
                 }
-                Step::Done => done += 1,
-                Step::Failure(failure) => missed.refused.push(failure),
-                Step::Unreadable(found) => {
+                ReadProgress::Done => done += 1,
+                ReadProgress::Failure(failure) => missed.refused.push(failure),
+                ReadProgress::Unreadable(found) => {
                     let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
                     *rows
                         .entry((found.format, None))
@@ -126,7 +126,7 @@ pub fn write(
             true
         },
     );
-    let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
+    let mut rows: Vec<(Key, VersionSums)> = rows.into_iter().collect();
     rows.sort_by_cached_key(|((format, version), _)| (*format, version.as_deref().map(numbers_of)));
     if options.json {
         rows.iter()
@@ -138,16 +138,16 @@ pub fn write(
     let unreadable = std::mem::take(&mut missed.unreadable);
     let is_missed = options.strict && !unreadable.is_empty();
     if is_missed || !missed.is_empty() {
-        Ok(Outcome::Failed(missed.refused))
+        Ok(ReportOutcome::Failed(missed.refused))
     } else {
-        Ok(Outcome::Complete)
+        Ok(ReportOutcome::Complete)
     }
 }
 
 /// Reads a session and keeps only its tally, version and time range.
 fn examine(
     target: &Target,
-    found: Found,
+    found: FoundSession,
     say: &mut dyn FnMut(Examined) -> bool,
 ) -> Result<ReadToEnd, OpenError> {
     let session = ingest::open_listed(target, found.format)?;
@@ -192,7 +192,7 @@ fn widened(
     known.map_or((from, to), |(first, last)| (first.min(from), last.max(to)))
 }
 
-impl Row {
+impl VersionSums {
     fn add(&mut self, session: &Examined) {
         self.sessions += 1;
         self.records += session.tally.records();
@@ -251,8 +251,8 @@ fn numbers_of(version: &str) -> (Vec<u64>, String) {
     (numbers.collect(), version.to_owned())
 }
 
-fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
-    let unknown = |(kind, (judged, count)): (&'a Text, &(Judged, u64))| UnknownLine {
+fn line<'a>((format, version): &'a Key, row: &'a VersionSums) -> VersionJson<'a> {
+    let unknown = |(kind, (judged, count)): (&'a Text, &(Judged, u64))| UnknownKindJson {
         kind: prefix(kind, LONGEST),
         judged: judged.word(),
         count: *count,
@@ -261,7 +261,7 @@ fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
         what,
         count: *count,
     };
-    Line {
+    VersionJson {
         schema: "tv.health/1",
         agent: Some(*format).filter(|format| ingest::names_an_agent(format)),
         version: version.as_deref(),
@@ -278,7 +278,7 @@ fn line<'a>((format, version): &'a Key, row: &'a Row) -> Line<'a> {
 const SESSIONS: usize = 8;
 const RECORDS: usize = 11;
 
-fn write_page(rows: &[(Key, Row)], out: &mut dyn Write) -> io::Result<()> {
+fn write_page(rows: &[(Key, VersionSums)], out: &mut dyn Write) -> io::Result<()> {
     let sessions: u64 = rows.iter().map(|(_, row)| row.sessions).sum();
     let system = std::env::consts::OS;
     writeln!(

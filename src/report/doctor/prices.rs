@@ -38,7 +38,7 @@ impl PriceLines {
             .filter(|model| !model.is_blank());
         let named: Vec<&str> = named.map(Text::as_str).collect();
         let unpriced_models = CostFigures::from(&cost).unpriced_models;
-        let days = prices::taken().map(|taken| now.since(taken) / DAY_MS);
+        let days = prices::retrieved().map(|taken| now.since(taken) / DAY_MS);
         // An unnamed model is in no table, however new.
         let age = days.filter(|days| *days > OLD_DAYS && !named.is_empty());
         let warning = age.map(|days| {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn old_prices_are_told_beside_a_model_that_they_do_not_know() {
-        let taken = prices::taken().unwrap();
+        let taken = prices::retrieved().unwrap();
         let after = |days: u64| Timestamp(taken.0 + i64::try_from(days * DAY_MS).unwrap());
         let spent = |model: &str| {
             let mut totals = Totals::default();

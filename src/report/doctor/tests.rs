@@ -43,7 +43,8 @@ fn sick_session() -> Reading {
         line: 9,
     });
     out.tally.count(Fate::Faulty, FileId(0), 9);
-    out.tally.note_fault(out.origin(), Text::clean("not JSON"));
+    out.tally
+        .record_fault(out.origin(), Text::clean("not JSON"));
     let target = Target {
         path: PathBuf::from("sick.jsonl"),
         session: None,

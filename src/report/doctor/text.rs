@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::{
-    AnomalyLine, FieldLine, FileLine, FormatLine, PlaceLine, Recognition, Report, VersionLine,
+    AnomalyLine, DoctorReport, FieldLine, FileLine, FormatLine, PlaceLine, Recognition, VersionLine,
 };
 use crate::model::figures::{bytes, count};
 use crate::report::stats::from_to;
@@ -14,8 +14,8 @@ const FILES: usize = 12;
 /// Maximum number of hidden fields listed by name.
 const FIELDS: usize = 20;
 
-pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let Report {
+pub(super) fn write(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
+    let DoctorReport {
         path, recognition, ..
     } = report;
     let Recognition {
@@ -136,7 +136,7 @@ fn versions(list: &[VersionLine]) -> Option<String> {
     })
 }
 
-fn write_records(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_records(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
     let records = &report.records;
     let total = count(records.total, "record");
     let share = match (report.shown_percent, report.shown_bytes_percent) {
@@ -179,7 +179,7 @@ fn write_records(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn write_files(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_files(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
     let files = &report.file_list;
     if files.len() < 2 {
         return Ok(());
@@ -214,7 +214,7 @@ fn write_files(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_strings(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
     let strings = &report.strings;
     let Some(percent) = strings.shown_percent else {
         return Ok(());
@@ -250,7 +250,7 @@ fn write_strings(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn write_anomalies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn write_anomalies(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
     let line = |anomaly: &AnomalyLine| {
         let note = anomaly
             .note

@@ -46,7 +46,7 @@ struct TrajectoryStep<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_calls: Option<Vec<Called<'a>>>,
+    tool_calls: Option<Vec<AtifCall<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     observation: Option<Observation>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ struct TrajectoryStep<'a> {
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct AtifCall<'a> {
     tool_call_id: String,
     function_name: &'a str,
     arguments: Value,
@@ -97,15 +97,15 @@ struct Metrics {
 impl Metrics {
     fn of(amount: &Amount) -> Self {
         let prompt = [amount.input, amount.cache_read, amount.cache_write];
-        let known = prompt.iter().any(|tokens| tokens.known().is_some());
+        let known = prompt.iter().any(|tokens| tokens.value().is_some());
         let cost: CostFigures = (&amount.money.cost()).into();
         Self {
             prompt_tokens: known.then(|| amount.prompt()),
-            completion_tokens: amount.output.known(),
-            cached_tokens: amount.cache_read.known(),
+            completion_tokens: amount.output.value(),
+            cached_tokens: amount.cache_read.value(),
             cost_usd: cost.usd,
-            extra: json!({ "cache_write_tokens": amount.cache_write.known(),
-                "reasoning_tokens": amount.reasoning.known(), "cost_source": cost.source }),
+            extra: json!({ "cache_write_tokens": amount.cache_write.value(),
+                "reasoning_tokens": amount.reasoning.value(), "cost_source": cost.source }),
         }
     }
 }
@@ -123,7 +123,7 @@ struct Trajectories<'a, 'p> {
 fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut pager = exported.pager.take();
     let reading = exported.reading;
-    let statement = Memo::<Statement>::once(&reading.transcript, &reading.account);
+    let statement = Memo::<Statement>::compute(&reading.transcript, &reading.account);
     let own = statement.charges.iter().filter(|charge| charge.is_own);
     let lanes = reading.transcript.lanes().iter();
     let mut trajectories = Trajectories {
@@ -283,7 +283,7 @@ impl<'a> Trajectories<'a, '_> {
         let (mut calls, mut observed) = (Vec::new(), Vec::new());
         let mut compaction = None;
         for (at, block) in entry.blocks.iter().enumerate() {
-            let whole = self.contents.whole(block);
+            let whole = self.contents.with_bodies(block);
             match &whole.kind {
                 BlockKind::Text(body) => join(&mut message, body.text_or_stub()),
                 BlockKind::Thinking(body) => join(&mut reasoning, body.text_or_stub()),
@@ -351,7 +351,7 @@ impl<'a> Trajectories<'a, '_> {
         (id, entry, at): (EntryId, &Entry, usize),
         call: &ToolCall,
         name: &'a str,
-    ) -> (Called<'a>, Option<Observed>) {
+    ) -> (AtifCall<'a>, Option<Observed>) {
         let own = if call.key.is_empty() {
             format!("{}:{at}", entry.key)
         } else {
@@ -374,7 +374,7 @@ impl<'a> Trajectories<'a, '_> {
             content: result.map(content),
             subagent_trajectory_ref: references,
         });
-        let called = Called {
+        let called = AtifCall {
             tool_call_id: own,
             function_name: if name.is_empty() { UNKNOWN } else { name },
             arguments,

@@ -12,9 +12,9 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Options, WriteFile};
+use super::{ExportOptions, WriteFile};
 use crate::model::entry::Piece;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::report::stamps::Stamps;
 
 /// Name of the journal of exported sessions, one per line.
@@ -53,7 +53,7 @@ struct SessionFiles {
 
 impl Folder {
     /// Opens the folder, and creates it if it does not exist.
-    pub(super) fn open(path: &Path, options: &Options) -> io::Result<Self> {
+    pub(super) fn open(path: &Path, options: &ExportOptions) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         let journal = path.join(JOURNAL);
         let known = fs::read_to_string(&journal).unwrap_or_default();
@@ -96,8 +96,7 @@ impl Folder {
         &self.path
     }
 
-    /// Whether a file is in the folder.
-    pub(super) fn holds(&self, file: &Path) -> bool {
+    pub(super) fn contains(&self, file: &Path) -> bool {
         file.starts_with(&self.path)
             || fs::canonicalize(file)
                 .ok()
@@ -106,7 +105,7 @@ impl Folder {
     }
 
     /// The source files of a session whose export is up to date; `None` if it has to be written.
-    pub(super) fn unchanged(&self, found: &Found) -> Option<Vec<PathBuf>> {
+    pub(super) fn unchanged(&self, found: &FoundSession) -> Option<Vec<PathBuf>> {
         let known = self.locked(|written| written.sessions.get(&self.key(found)).cloned())?;
         let stamps = known.stamps.filter(|stamps| stamps.are_current(found))?;
         let is_there = |name: &String| self.path.join(name).is_file();
@@ -118,7 +117,7 @@ impl Folder {
     /// extension.
     pub(super) fn write<'f>(
         &self,
-        found: &Found,
+        found: &FoundSession,
         files: impl Iterator<Item = &'f (&'static str, WriteFile)>,
         write: &mut dyn FnMut(WriteFile, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Vec<String>> {
@@ -133,9 +132,9 @@ impl Folder {
     }
 
     /// Records in the journal that a session was exported.
-    pub(super) fn note(
+    pub(super) fn record(
         &self,
-        found: &Found,
+        found: &FoundSession,
         mut files: Vec<String>,
         stamps: Option<Stamps>,
     ) -> io::Result<()> {
@@ -154,7 +153,7 @@ impl Folder {
         })
     }
 
-    fn key(&self, found: &Found) -> (String, String) {
+    fn key(&self, found: &FoundSession) -> (String, String) {
         (self.form.to_owned(), found.place().address())
     }
 
@@ -165,7 +164,7 @@ impl Folder {
 
 impl Written {
     /// Reserves a file name for a session.
-    fn name(&mut self, found: &Found) -> String {
+    fn name(&mut self, found: &FoundSession) -> String {
         let place = found.place().address();
         let plain = file_name(&found.id);
         let hash = format!("{:016x}", Piece::of(&place).0);

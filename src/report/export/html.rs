@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use self::sheet::{Sheet, theme};
-use super::pages::{Step, cut, limit, name, part, steps, title};
+use self::sheet::{HtmlWriter, theme};
+use super::pages::{PageStep, cut, limit, name, part, steps, title};
 use super::{Exported, Extent, WriteFile};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::{phrases, plans};
@@ -54,15 +54,15 @@ const PROMPT: usize = 160;
 
 fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut pager = exported.pager.take();
-    let (theme, colours) = (theme(), Colours::now());
+    let (theme, colours) = (theme(), Colours::immediate());
     let mut page = HtmlPage {
-        sheet: Sheet::new(out),
+        sheet: HtmlWriter::new(out),
         contents: Contents::of(pager.as_mut()),
         reading: exported.reading,
         is_over: !exported
             .reading
             .activity(exported.now)
-            .goes_on(exported.now),
+            .is_ongoing(exported.now),
         limit: limit(exported),
         extent: &exported.extent,
         hidden: 0,
@@ -78,7 +78,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// A page while it is written.
 struct HtmlPage<'p> {
-    sheet: Sheet<'p>,
+    sheet: HtmlWriter<'p>,
     contents: Contents<'p>,
     reading: &'p Reading,
     is_over: bool,
@@ -103,15 +103,15 @@ impl HtmlPage<'_> {
         }
         self.sheet.raw(FILTER)?;
         self.sheet.raw("<main>\n")?;
-        let mut passing = self.reading.transcript.passing();
+        let mut passing = self.reading.transcript.cursor();
         for step in steps(self.reading, self.extent) {
             match step {
-                Step::Entry(id) => {
+                PageStep::Entry(id) => {
                     if let Some(entry) = passing.get(id) {
                         self.entry(id, entry)?;
                     }
                 }
-                Step::Begin(lane) => {
+                PageStep::Begin(lane) => {
                     let Reading {
                         transcript,
                         account,
@@ -125,7 +125,7 @@ impl HtmlPage<'_> {
                         .text(&phrases::lane(lane, transcript, account, false))?;
                     self.sheet.raw("</span></summary>\n")?;
                 }
-                Step::End => self.sheet.raw("</details>\n")?,
+                PageStep::End => self.sheet.raw("</details>\n")?,
             }
         }
         self.sheet.raw("</main>\n")?;
@@ -283,7 +283,11 @@ impl HtmlPage<'_> {
             .as_deref()
             .filter(|_| entry.role == Role::Assistant)
         {
-            sheet.text(&phrases::spent(usage, entry.model.as_ref(), false))?;
+            sheet.text(&phrases::tokens_and_cost(
+                usage,
+                entry.model.as_ref(),
+                false,
+            ))?;
         }
         sheet.raw(if turn.is_some() {
             "</small></h2>\n"
@@ -293,7 +297,7 @@ impl HtmlPage<'_> {
     }
 
     fn text(&mut self, entry: &Entry, block: &Block) -> io::Result<()> {
-        let whole = self.contents.whole(block);
+        let whole = self.contents.with_bodies(block);
         let (BlockKind::Text(body) | BlockKind::Thinking(body)) = &whole.kind else {
             return Ok(());
         };
@@ -318,7 +322,7 @@ impl HtmlPage<'_> {
             self.sheet.text(part.trim_matches('\n'))?;
         }
         self.sheet.raw("</div>\n")?;
-        self.left(left)?;
+        self.truncated(left)?;
         self.sheet.raw(if is_folded { "</details>\n" } else { "" })
     }
 
@@ -378,7 +382,7 @@ impl HtmlPage<'_> {
             self.row(row)?;
         }
         self.sheet.raw("</pre>\n")?;
-        self.left(left)?;
+        self.truncated(left)?;
         self.sheet.raw("</details>\n")
     }
 
@@ -396,12 +400,12 @@ impl HtmlPage<'_> {
         let Some(block) = entry.blocks.get(at) else {
             return (Vec::new(), false);
         };
-        let whole = self.contents.whole(block).into_owned();
+        let whole = self.contents.with_bodies(block).into_owned();
         let bodies: usize = (whole.kind.bodies()).map(|body| body.bytes as usize).sum();
         let is_call = matches!(whole.kind, BlockKind::Call(_));
         let earlier = plans::earlier(transcript, id, at..at + 1).into_iter();
         let earlier: Vec<Body> = earlier
-            .map(|(_, _, input)| self.contents.whole_body(input))
+            .map(|(_, _, input)| self.contents.with_content(input))
             .collect();
         let earlier: Vec<(usize, &Body)> = earlier.iter().map(|input| (0, input)).collect();
         let root = transcript.meta().root.as_deref();
@@ -409,20 +413,20 @@ impl HtmlPage<'_> {
         let ends: Vec<EndLine> = (ends.iter())
             .map(|end| phrases::end(end, root, true))
             .collect();
-        let ends = entry.ends_at(&ends, at);
+        let ends = entry.work_ends_at(&ends, at);
         // The block stands alone: the others have been written, or will be.
         let alone = Entry {
             blocks: vec![whole],
             records: Vec::new(),
             usage: None,
-            ..bare(entry)
+            ..without_blocks(entry)
         };
         let item = Item {
             plans: &earlier,
             ends,
             is_awaited: !self.is_over,
             is_at_work: !self.is_over,
-            goes_on: !self.is_over,
+            is_running: !self.is_over,
             ..Item::of(&alone)
         };
         let look = Look {
@@ -464,7 +468,7 @@ impl HtmlPage<'_> {
         self.sheet.raw("\">\n")
     }
 
-    fn left(&mut self, left: usize) -> io::Result<()> {
+    fn truncated(&mut self, left: usize) -> io::Result<()> {
         if left == 0 {
             return Ok(());
         }
@@ -504,8 +508,7 @@ impl HtmlPage<'_> {
     }
 }
 
-/// An entry without its blocks.
-fn bare(entry: &Entry) -> Entry {
+fn without_blocks(entry: &Entry) -> Entry {
     Entry {
         key: entry.key.clone(),
         parent: None,

@@ -17,7 +17,7 @@ use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::derived::Memo;
 use crate::analysis::lint::{Findings, Severity};
 use crate::analysis::money::cost::usd;
-use crate::analysis::money::spending::Fate;
+use crate::analysis::money::spending::RequestOutcome;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
 use crate::listing::call::{CallScene, PlacedCall};
 use crate::model::body::Body;
@@ -25,11 +25,13 @@ use crate::model::entry::{Block, BlockKind, Entry, EntryId};
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, is_textual};
-use crate::report::check::{FindingLine, finding_line, wanted};
+use crate::report::check::{FindingLine, at_least, finding_line};
 use crate::report::entry::{self, CallLine, FromLine, Life};
-use crate::report::figures::{BlockFigures, EntryFigures, Figures, RecordFigures, SessionFigures};
+use crate::report::figures::{
+    BlockFigures, EntryFigures, RecordFigures, SessionFigures, SessionReport,
+};
 use crate::report::json::write_line;
-use crate::report::listing::carried;
+use crate::report::listing::carrying_costs;
 use crate::report::reading::{Contents, Reading, shown};
 use crate::report::spent::{CostFigures, UsageFigures};
 use crate::report::turns::{OverheadFigures, TurnFigures};
@@ -46,7 +48,7 @@ pub(super) const FILES: [(&str, WriteFile); 6] = [
 
 /// The fields that every row begins with.
 #[derive(Clone, Copy, Serialize)]
-struct Head<'a> {
+struct RowHead<'a> {
     host: Option<&'a str>,
     session: &'a str,
     format: &'static str,
@@ -59,17 +61,17 @@ struct Head<'a> {
 }
 
 #[derive(Serialize)]
-struct Row<'a, T> {
+struct ExportRow<'a, T> {
     schema: &'static str,
     id: String,
     #[serde(flatten)]
-    head: Head<'a>,
+    head: RowHead<'a>,
     #[serde(flatten)]
     of: T,
 }
 
 #[derive(Serialize)]
-struct SessionRow<'a> {
+struct SessionExport<'a> {
     title: Option<&'a str>,
     models: &'a [String],
     started: Option<&'a str>,
@@ -99,7 +101,7 @@ struct SessionSums<'a> {
 }
 
 #[derive(Serialize)]
-struct RequestRow<'a> {
+struct RequestJson<'a> {
     what: &'static str,
     key: Option<&'a str>,
     turn: Option<usize>,
@@ -164,7 +166,7 @@ struct FindingRow<'a> {
     finding: FindingLine,
 }
 
-impl<'a> Head<'a> {
+impl<'a> RowHead<'a> {
     fn of(
         Exported {
             reading,
@@ -190,11 +192,11 @@ impl<'a> Head<'a> {
     }
 
     /// Builds a row. `name` is unique among the session's rows of this kind.
-    fn row<T>(self, schema: &'static str, name: &str, of: T) -> Row<'a, T> {
+    fn row<T>(self, schema: &'static str, name: &str, of: T) -> ExportRow<'a, T> {
         let Self {
             format, session, ..
         } = self;
-        Row {
+        ExportRow {
             schema,
             id: format!("{format}:{session}{name}"),
             head: self,
@@ -204,7 +206,7 @@ impl<'a> Head<'a> {
 }
 
 fn sessions(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Figures {
+    let SessionReport {
         session,
         records,
         entries,
@@ -219,7 +221,7 @@ fn sessions(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
         cost,
         ..
     } = &exported.figures;
-    let row = SessionRow {
+    let row = SessionExport {
         title: session.title.as_deref(),
         models: &session.models,
         started: session.started.as_deref(),
@@ -242,11 +244,11 @@ fn sessions(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
             overhead,
         },
     };
-    write_line(out, &Head::of(exported).row("tv.row.session/1", "", row))
+    write_line(out, &RowHead::of(exported).row("tv.row.session/1", "", row))
 }
 
 fn turns(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let head = Head::of(exported);
+    let head = RowHead::of(exported);
     exported.figures.turn_list.turns().try_for_each(|turn| {
         let TurnFigures { number, prompt, .. } = &turn;
         let name = match prompt {
@@ -258,13 +260,13 @@ fn turns(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let head = Head::of(exported);
+    let head = RowHead::of(exported);
     let Reading {
         transcript,
         account,
         ..
     } = exported.reading;
-    let statement = Memo::<Statement>::once(transcript, account);
+    let statement = Memo::<Statement>::compute(transcript, account);
     let mut runs = 0;
     for (number, charge) in statement.charges.iter().enumerate() {
         let entry = charge.entry.and_then(|id| transcript.get(id));
@@ -281,7 +283,7 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
                 format!("/run/{runs}")
             }
         };
-        let row = RequestRow {
+        let row = RequestJson {
             what: charge.what.word(),
             key: entry.map(|entry| entry.key.as_str()),
             turn,
@@ -291,9 +293,9 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
             started: charge.at.map(Timestamp::to_rfc3339),
             ended: own.and_then(Entry::end).map(Timestamp::to_rfc3339),
             fate: match charge.fate {
-                Fate::Fine => "fine",
-                Fate::Failed => "failed",
-                Fate::Aborted => "stopped",
+                RequestOutcome::Fine => "fine",
+                RequestOutcome::Failed => "failed",
+                RequestOutcome::Aborted => "stopped",
             },
             usage: (&charge.amount).into(),
             cost: (&charge.amount.money.cost()).into(),
@@ -306,16 +308,16 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
 fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut pager = exported.pager.take();
     let (reading, now) = (exported.reading, exported.now);
-    let head = Head::of(exported);
+    let head = RowHead::of(exported);
     let transcript = &reading.transcript;
     let calls = Memo::<Calls>::of(transcript);
     let scene = CallScene {
         transcript,
         calls: &calls,
-        carried: &carried(transcript),
+        carried: &carrying_costs(transcript),
         findings: &Findings::of(transcript),
         awaited: Awaited::of(transcript),
-        is_at_work: reading.activity(now).goes_on(now),
+        is_at_work: reading.activity(now).is_ongoing(now),
         now,
     };
     let mut contents = Contents::of(pager.as_mut());
@@ -329,7 +331,7 @@ fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn call(
     placed: PlacedCall<'_>,
     reading: &Reading,
-    head: Head<'_>,
+    head: RowHead<'_>,
     contents: &mut Contents<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -346,7 +348,7 @@ fn call(
         awaited,
         !scene.is_at_work,
     );
-    let whole = contents.whole(block);
+    let whole = contents.with_bodies(block);
     let Some(call) = whole.call() else {
         return Ok(());
     };
@@ -360,7 +362,7 @@ fn call(
         starts_lane: call.lane.as_deref(),
         line: Some(placed.call.input.from.line).filter(|line| *line > 0),
         argument: placed.argument(),
-        took_is_bound: placed.took().map(|took| took.by == Clocked::Bound),
+        took_is_bound: placed.duration().map(|took| took.by == Clocked::Bound),
         bytes: placed.bytes(),
         carried_usd: carriage
             .filter(|one| !one.is_unpriced)
@@ -376,10 +378,10 @@ fn call(
 fn entries(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut pager = exported.pager.take();
     let reading = exported.reading;
-    let head = Head::of(exported);
+    let head = RowHead::of(exported);
     let transcript = &reading.transcript;
     let mut contents = Contents::of(pager.as_mut());
-    let mut passing = transcript.passing();
+    let mut passing = transcript.cursor();
     let order = transcript.order().iter().enumerate();
     let written = order.map(|(place, id)| {
         let Some(entry) = passing.get(*id) else {
@@ -441,7 +443,7 @@ fn joined(
 ) -> String {
     let mut joined = String::new();
     for block in blocks.iter().filter(|block| of(&block.kind).is_some()) {
-        let whole = contents.whole(block);
+        let whole = contents.with_bodies(block);
         let Some(body) = of(&whole.kind) else {
             continue;
         };
@@ -455,7 +457,7 @@ fn joined(
 
 fn findings(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let findings = Findings::of(&exported.reading.transcript);
-    for (number, finding) in wanted(&findings, Severity::Note).into_iter().enumerate() {
+    for (number, finding) in at_least(&findings, Severity::Note).into_iter().enumerate() {
         let line = finding_line(finding, exported.reading, exported.pager.as_mut());
         let reading = exported.reading;
         let entry = reading.transcript.get(finding.entry);
@@ -467,7 +469,10 @@ fn findings(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
         };
         let key = row.key.unwrap_or_default();
         let name = format!("/finding/{}/{key}/{}", finding.rule.id, number + 1);
-        write_line(out, &Head::of(exported).row("tv.row.finding/1", &name, row))?;
+        write_line(
+            out,
+            &RowHead::of(exported).row("tv.row.finding/1", &name, row),
+        )?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::pages::{Step, cut, limit, name, part, steps, title};
+use super::pages::{PageStep, cut, limit, name, part, steps, title};
 use super::{Exported, Extent, WriteFile};
 use crate::analysis::phrases;
 use crate::model::body::Body;
@@ -75,15 +75,15 @@ struct MarkdownPage<'p> {
 
 impl MarkdownPage<'_> {
     fn transcript(&mut self) -> io::Result<()> {
-        let mut passing = self.reading.transcript.passing();
+        let mut passing = self.reading.transcript.cursor();
         for step in steps(self.reading, self.extent) {
             match step {
-                Step::Entry(id) => {
+                PageStep::Entry(id) => {
                     if let Some(entry) = passing.get(id) {
                         self.entry(id, entry)?;
                     }
                 }
-                Step::Begin(lane) => {
+                PageStep::Begin(lane) => {
                     let facts =
                         phrases::lane(lane, &self.reading.transcript, &self.reading.account, false);
                     let label = html(&lane.label);
@@ -93,7 +93,7 @@ impl MarkdownPage<'_> {
                         html(&facts)
                     )?;
                 }
-                Step::End => writeln!(self.out, "</details>\n")?,
+                PageStep::End => writeln!(self.out, "</details>\n")?,
             }
         }
         if self.hidden > 0 {
@@ -120,7 +120,7 @@ impl MarkdownPage<'_> {
             self.speaker(id, entry)?;
         }
         for block in &entry.blocks {
-            let whole = self.contents.whole(block);
+            let whole = self.contents.with_bodies(block);
             match &whole.kind {
                 BlockKind::Text(body) => self.text(entry, body)?,
                 BlockKind::Thinking(body) if body.stub.is_blank() => {}
@@ -187,7 +187,7 @@ impl MarkdownPage<'_> {
                 html(excerpt(first))
             )?;
             fenced("", part, self.out)?;
-            self.left(left)?;
+            self.truncated(left)?;
             return writeln!(self.out, "</details>\n");
         }
         let prose = closed(&escaped(part));
@@ -200,7 +200,7 @@ impl MarkdownPage<'_> {
             }
             writeln!(self.out)?;
         }
-        self.left(left)
+        self.truncated(left)
     }
 
     fn call(&mut self, call: &ToolCall) -> io::Result<()> {
@@ -226,7 +226,7 @@ impl MarkdownPage<'_> {
         }
         let result = call.state.result().map(|result| &result.body);
         if let Some(body) = result
-            .or(call.state.live())
+            .or(call.state.live_output())
             .filter(|body| !body.stub.is_blank())
         {
             self.contents_of(body)?;
@@ -262,10 +262,10 @@ impl MarkdownPage<'_> {
         let text = without_sgr(text);
         let (part, left) = cut(&text, self.limit);
         fenced(language, part, self.out)?;
-        self.left(left)
+        self.truncated(left)
     }
 
-    fn left(&mut self, left: usize) -> io::Result<()> {
+    fn truncated(&mut self, left: usize) -> io::Result<()> {
         match left {
             0 => Ok(()),
             left => writeln!(self.out, "*{} more*\n", bytes(left as u64)),

@@ -20,7 +20,7 @@ use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::derived::Memo;
 use crate::analysis::money::spending::amount::Amount;
 use crate::analysis::money::spending::statement::Statement;
-use crate::analysis::money::spending::{Charge, Fate, For};
+use crate::analysis::money::spending::{Charge, For, RequestOutcome};
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text, without_sgr};
@@ -43,7 +43,7 @@ type TraceId = [u8; 16];
 type SpanId = [u8; 8];
 
 /// The value of an attribute.
-enum Value {
+enum AttributeValue {
     Text(String),
     Int(i64),
     Double(f64),
@@ -52,15 +52,15 @@ enum Value {
 }
 
 /// A span.
-struct Span {
+struct OtlpSpan {
     trace: TraceId,
     id: SpanId,
     parent: Option<SpanId>,
     name: String,
-    kind: Kind,
+    kind: SpanKind,
     start: Timestamp,
     end: Timestamp,
-    attributes: Vec<(&'static str, Value)>,
+    attributes: Vec<(&'static str, AttributeValue)>,
     /// The span of the answer that asked for it.
     cause: Option<SpanId>,
     /// Why it failed.
@@ -69,15 +69,15 @@ struct Span {
 
 /// Whether it is within the agent, or a request to somebody else.
 #[derive(Clone, Copy)]
-enum Kind {
+enum SpanKind {
     Internal,
     Client,
 }
 
 /// What spans are written to.
-trait Spans {
-    fn begin(&mut self, resource: &[(&'static str, Value)]) -> io::Result<()>;
-    fn span(&mut self, span: &Span) -> io::Result<()>;
+trait SpanWriter {
+    fn begin(&mut self, resource: &[(&'static str, AttributeValue)]) -> io::Result<()>;
+    fn span(&mut self, span: &OtlpSpan) -> io::Result<()>;
     fn end(&mut self) -> io::Result<()>;
 }
 
@@ -89,17 +89,17 @@ fn write_protobuf(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Resul
     write(exported, &mut ProtobufSpans::new(out))
 }
 
-fn write(exported: &mut Exported<'_>, out: &mut dyn Spans) -> io::Result<()> {
+fn write(exported: &mut Exported<'_>, out: &mut dyn SpanWriter) -> io::Result<()> {
     let mut pager = exported.pager.take();
     let reading = exported.reading;
-    let statement = Memo::<Statement>::once(&reading.transcript, &reading.account);
+    let statement = Memo::<Statement>::compute(&reading.transcript, &reading.account);
     let mut trace = Trace {
         reading,
-        is_over: !reading.activity(exported.now).goes_on(exported.now),
+        is_over: !reading.activity(exported.now).is_ongoing(exported.now),
         session: (exported.figures.session.id.as_deref()).unwrap_or(&exported.figures.path),
         agent: exported.figures.format,
         contents: Contents::of(pager.as_mut()),
-        said: HashMap::new(),
+        inputs: HashMap::new(),
         out,
     };
     let written = trace.write(exported, &statement);
@@ -115,8 +115,8 @@ struct Trace<'a, 'p> {
     agent: &'static str,
     contents: Contents<'p>,
     /// What was said to the agent of each lane since its last answer.
-    said: HashMap<Option<&'a Name>, Vec<String>>,
-    out: &'p mut dyn Spans,
+    inputs: HashMap<Option<&'a Name>, Vec<String>>,
+    out: &'p mut dyn SpanWriter,
 }
 
 impl<'a> Trace<'a, '_> {
@@ -176,10 +176,10 @@ impl<'a> Trace<'a, '_> {
                 attributes.push(("llm.model_name", text(&charge.model)));
             }
             attributes.push(("tv.charge", text(charge.what.word())));
-            attributes.extend(spent(charge));
-            let span = Span {
+            attributes.extend(usage_attributes(charge));
+            let span = OtlpSpan {
                 name: format!("chat {}", charge.model).trim_end().to_owned(),
-                kind: Kind::Client,
+                kind: SpanKind::Client,
                 attributes,
                 ..self.span(&format!("beside/{number}"), charge.lane.as_ref(), (at, at))
             };
@@ -209,7 +209,10 @@ impl<'a> Trace<'a, '_> {
         attributes.push(("gen_ai.agent.name", text(label)));
         if lane.is_none() {
             let is_shortened = exported.figures.compactions > 0;
-            attributes.push(("gen_ai.conversation.compacted", Value::Bool(is_shortened)));
+            attributes.push((
+                "gen_ai.conversation.compacted",
+                AttributeValue::Bool(is_shortened),
+            ));
             attributes.push(("tv.title", text(title(exported))));
         }
         let parent = lane.map(|lane| {
@@ -222,7 +225,7 @@ impl<'a> Trace<'a, '_> {
             });
             block.unwrap_or_else(|| self.agent_id(None))
         });
-        let span = Span {
+        let span = OtlpSpan {
             id: self.agent_id(name),
             parent,
             name: format!("invoke_agent {label}"),
@@ -235,7 +238,7 @@ impl<'a> Trace<'a, '_> {
     fn entry(&mut self, id: EntryId, entry: &'a Entry, charge: Option<&Charge>) -> io::Result<()> {
         let (mut said, mut parts) = (Vec::new(), Vec::new());
         for (at, block) in entry.blocks.iter().enumerate() {
-            let whole = self.contents.whole(block);
+            let whole = self.contents.with_bodies(block);
             match &whole.kind {
                 BlockKind::Text(body) if !body.stub.is_blank() => {
                     let words = without_sgr(body.text_or_stub()).into_owned();
@@ -261,11 +264,11 @@ impl<'a> Trace<'a, '_> {
         if is_answer && (!parts.is_empty() || charge.is_some()) {
             self.chat((id, entry), charge, parts)?;
         } else if entry.role == Role::User || entry.marks.prompt {
-            self.said.entry(lane).or_default().extend(said);
+            self.inputs.entry(lane).or_default().extend(said);
         }
         for (at, block) in entry.blocks.iter().enumerate() {
             if let Some(call) = block.call() {
-                let whole = self.contents.whole(block);
+                let whole = self.contents.with_bodies(block);
                 let whole = whole.call().unwrap_or(call);
                 self.call((id, entry, at), (call, whole), is_answer.then_some(chat))?;
             }
@@ -295,27 +298,33 @@ impl<'a> Trace<'a, '_> {
             attributes.push(("gen_ai.response.model", text(model)));
             attributes.push(("llm.model_name", text(model)));
         }
-        let said = self.said.remove(&lane).unwrap_or_default();
+        let said = self.inputs.remove(&lane).unwrap_or_default();
         if !said.is_empty() {
             let said: Vec<serde_json::Value> = (said.into_iter())
                 .map(|words| serde_json::json!({ "type": "text", "content": words }))
                 .collect();
             let messages = serde_json::json!([{ "role": "user", "parts": said }]);
-            attributes.push(("gen_ai.input.messages", Value::Text(messages.to_string())));
+            attributes.push((
+                "gen_ai.input.messages",
+                AttributeValue::Text(messages.to_string()),
+            ));
         }
         let messages = serde_json::json!([{ "role": "assistant", "parts": parts }]);
-        attributes.push(("gen_ai.output.messages", Value::Text(messages.to_string())));
+        attributes.push((
+            "gen_ai.output.messages",
+            AttributeValue::Text(messages.to_string()),
+        ));
         attributes.push(("tv.key", text(&entry.key)));
-        attributes.extend(charge.into_iter().flat_map(spent));
+        attributes.extend(charge.into_iter().flat_map(usage_attributes));
         let error = charge.and_then(|charge| match charge.fate {
-            Fate::Fine => None,
-            Fate::Failed => Some("failed"),
-            Fate::Aborted => Some("stopped"),
+            RequestOutcome::Fine => None,
+            RequestOutcome::Failed => Some("failed"),
+            RequestOutcome::Aborted => Some("stopped"),
         });
         attributes.extend(error.map(|error| ("error.type", text(error))));
-        let span = Span {
+        let span = OtlpSpan {
             name: format!("chat {model}").trim_end().to_owned(),
-            kind: Kind::Client,
+            kind: SpanKind::Client,
             attributes,
             error: error.map(str::to_owned),
             ..self.span(&format!("chat/{}", entry.key), lane, (start, end))
@@ -332,8 +341,8 @@ impl<'a> Trace<'a, '_> {
         let transcript = &self.reading.transcript;
         let life = Lifecycle::of(transcript, (id, &entry.key), call, self.is_over);
         let ended = life.completed.and_then(|end| end.at);
-        let took = call.took(entry.said(call));
-        let start = call.started.or(entry.said(call)).or(ended);
+        let took = call.duration(entry.call_time(call));
+        let start = call.started.or(entry.call_time(call)).or(ended);
         let start = start.or_else(|| transcript.newest());
         let start = start.unwrap_or(UNTIMED);
         let measured = took.and_then(|took| i64::try_from(took.ms).ok());
@@ -349,9 +358,12 @@ impl<'a> Trace<'a, '_> {
         attributes.push(("openinference.span.kind", text("TOOL")));
         attributes.push(("gen_ai.tool.name", text(name)));
         attributes.push(("tool.name", text(name)));
-        attributes.push(("gen_ai.tool.call.id", Value::Text(call_id(entry, at, call))));
+        attributes.push((
+            "gen_ai.tool.call.id",
+            AttributeValue::Text(call_id(entry, at, call)),
+        ));
         attributes.push(("gen_ai.tool.call.arguments", text(&arguments)));
-        attributes.push(("input.value", Value::Text(arguments)));
+        attributes.push(("input.value", AttributeValue::Text(arguments)));
         attributes.push(("input.mime_type", text("application/json")));
         let state = if life.is_running {
             "running"
@@ -370,7 +382,7 @@ impl<'a> Trace<'a, '_> {
                 None => without_sgr(result.body.text_or_stub()).into_owned(),
             };
             attributes.push(("output.value", text(&words)));
-            attributes.push(("gen_ai.tool.call.result", Value::Text(words)));
+            attributes.push(("gen_ai.tool.call.result", AttributeValue::Text(words)));
         }
         let error = match call.state {
             ToolState::Failed(_) => Some("failed"),
@@ -380,7 +392,7 @@ impl<'a> Trace<'a, '_> {
             _ => None,
         };
         attributes.extend(error.map(|error| ("error.type", text(error))));
-        let span = Span {
+        let span = OtlpSpan {
             name: format!("execute_tool {name}"),
             attributes,
             cause,
@@ -395,13 +407,18 @@ impl<'a> Trace<'a, '_> {
     }
 
     /// A span of a lane of which nothing else is known.
-    fn span(&self, name: &str, lane: Option<&Name>, (start, end): (Timestamp, Timestamp)) -> Span {
-        Span {
+    fn span(
+        &self,
+        name: &str,
+        lane: Option<&Name>,
+        (start, end): (Timestamp, Timestamp),
+    ) -> OtlpSpan {
+        OtlpSpan {
             trace: self.trace(),
             id: self.id(name),
             parent: Some(self.agent_id(lane)),
             name: String::new(),
-            kind: Kind::Internal,
+            kind: SpanKind::Internal,
             start,
             end,
             attributes: Vec::new(),
@@ -410,7 +427,7 @@ impl<'a> Trace<'a, '_> {
         }
     }
 
-    fn common(&self, operation: &'static str) -> Vec<(&'static str, Value)> {
+    fn common(&self, operation: &'static str) -> Vec<(&'static str, AttributeValue)> {
         vec![
             ("gen_ai.operation.name", text(operation)),
             ("gen_ai.conversation.id", text(self.session)),
@@ -436,8 +453,8 @@ impl<'a> Trace<'a, '_> {
     }
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+fn text(text: &str) -> AttributeValue {
+    AttributeValue::Text(text.to_owned())
 }
 
 fn call_id(entry: &Entry, at: usize, call: &ToolCall) -> String {
@@ -450,13 +467,13 @@ fn call_id(entry: &Entry, at: usize, call: &ToolCall) -> String {
 
 /// Tokens and cost. Cache writes have two names: the conventions renamed them, and some programs
 /// read only the old name.
-fn spent(charge: &Charge) -> impl Iterator<Item = (&'static str, Value)> {
+fn usage_attributes(charge: &Charge) -> impl Iterator<Item = (&'static str, AttributeValue)> {
     let amount: &Amount = &charge.amount;
     let prompt = [amount.input, amount.cache_read, amount.cache_write];
-    let prompt = prompt.iter().any(|tokens| tokens.known().is_some());
+    let prompt = prompt.iter().any(|tokens| tokens.value().is_some());
     let prompt = prompt.then(|| amount.prompt());
-    let (output, read) = (amount.output.known(), amount.cache_read.known());
-    let written = amount.cache_write.known();
+    let (output, read) = (amount.output.value(), amount.cache_read.value());
+    let written = amount.cache_write.value();
     let total = prompt.zip(output).map(|(prompt, output)| prompt + output);
     let counts = [
         ("gen_ai.usage.input_tokens", prompt),
@@ -466,7 +483,7 @@ fn spent(charge: &Charge) -> impl Iterator<Item = (&'static str, Value)> {
         ("gen_ai.usage.cache_creation.input_tokens", written),
         (
             "gen_ai.usage.reasoning.output_tokens",
-            amount.reasoning.known(),
+            amount.reasoning.value(),
         ),
         ("llm.token_count.prompt", prompt),
         ("llm.token_count.completion", output),
@@ -476,19 +493,21 @@ fn spent(charge: &Charge) -> impl Iterator<Item = (&'static str, Value)> {
     ];
     let cost: CostFigures = (&amount.money.cost()).into();
     let finish = match charge.fate {
-        Fate::Fine => None,
-        Fate::Failed => Some("error"),
-        Fate::Aborted => Some("stopped"),
+        RequestOutcome::Fine => None,
+        RequestOutcome::Failed => Some("error"),
+        RequestOutcome::Aborted => Some("stopped"),
     };
     let finish = finish.map(|word| {
         (
             "gen_ai.response.finish_reasons",
-            Value::Texts(vec![word.to_owned()]),
+            AttributeValue::Texts(vec![word.to_owned()]),
         )
     });
-    let cost = cost.usd.map(|usd| ("llm.cost.total", Value::Double(usd)));
+    let cost = cost
+        .usd
+        .map(|usd| ("llm.cost.total", AttributeValue::Double(usd)));
     let counts = counts
         .into_iter()
-        .filter_map(|(name, count)| Some((name, Value::Int(count?))));
+        .filter_map(|(name, count)| Some((name, AttributeValue::Int(count?))));
     counts.chain(cost).chain(finish)
 }

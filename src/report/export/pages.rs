@@ -16,7 +16,7 @@ const LONGEST: usize = 24 << 10;
 
 /// A part of a page.
 #[derive(Clone, Copy)]
-pub(super) enum Step<'t> {
+pub(super) enum PageStep<'t> {
     /// An entry.
     Entry(EntryId),
     /// A sub-agent begins, …
@@ -26,10 +26,10 @@ pub(super) enum Step<'t> {
 }
 
 /// The parts of a page: each entry once, those of a sub-agent behind the call that started it.
-pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<Step<'r>> {
+pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<PageStep<'r>> {
     let transcript = &reading.transcript;
     let (mut steps, mut seen) = (Vec::new(), HashSet::new());
-    let mut passing = transcript.passing();
+    let mut passing = transcript.cursor();
     let mut order = order(transcript);
     let is_wanted = |id: &EntryId| extent.holds(reading, *id);
     order.retain(is_wanted);
@@ -43,9 +43,9 @@ pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<Step<'r>> 
     // Sub-agents may start each other in a circle if a file lies.
     let left_over = order.iter().filter(|id| has_caller(id));
     for id in main.chain(left_over) {
-        let mut waiting = vec![Step::Entry(*id)];
+        let mut waiting = vec![PageStep::Entry(*id)];
         while let Some(step) = waiting.pop() {
-            let Step::Entry(id) = step else {
+            let PageStep::Entry(id) = step else {
                 steps.push(step);
                 continue;
             };
@@ -63,11 +63,11 @@ pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<Step<'r>> 
             for lane in lanes.into_iter().rev() {
                 let own = lane.entries.iter();
                 let own = own.filter(|id| !seen.contains(id) && is_wanted(id));
-                let own: Vec<Step<'_>> = own.map(|id| Step::Entry(*id)).collect();
+                let own: Vec<PageStep<'_>> = own.map(|id| PageStep::Entry(*id)).collect();
                 if !own.is_empty() {
-                    waiting.push(Step::End);
+                    waiting.push(PageStep::End);
                     waiting.extend(own.into_iter().rev());
-                    waiting.push(Step::Begin(lane));
+                    waiting.push(PageStep::Begin(lane));
                 }
             }
         }

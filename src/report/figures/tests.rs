@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Figures, of};
+use super::{SessionReport, of};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Role};
@@ -25,7 +25,7 @@ fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
     entry
 }
 
-fn counted(fill: impl FnOnce(&mut Batch)) -> Figures<'static> {
+fn counted(fill: impl FnOnce(&mut Batch)) -> SessionReport<'static> {
     let mut batch = Batch::default();
     fill(&mut batch);
     let target = Target {
@@ -98,7 +98,8 @@ fn records_are_counted_with_their_faults() {
         out.tally.count(Fate::Shown, FileId(0), 700);
         out.tally.count(Fate::Passed("a copy"), FileId(0), 20);
         out.tally.count(Fate::Faulty, FileId(0), 9);
-        out.tally.note_fault(out.origin(), Text::clean("not JSON"));
+        out.tally
+            .record_fault(out.origin(), Text::clean("not JSON"));
         out.unknown("type/x", Judged::Text);
         out.unknown("type/x", Judged::Loud);
         out.unknown("type/x", Judged::Trace);

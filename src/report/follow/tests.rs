@@ -6,7 +6,7 @@ use crossbeam_channel::bounded;
 
 use super::{is_complete, write_feed};
 use crate::ingest::{Target, WatchMode};
-use crate::model::edit::{Batch, Feed, Mode, Stage};
+use crate::model::edit::{Batch, BatchMode, Feed, Stage};
 use crate::model::entry::{BlockKind, EntryId, Role};
 use crate::model::samples;
 use crate::model::text::Text;
@@ -14,7 +14,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 use crate::report::printer::Printer;
-use crate::report::printer::{Choice, Options};
+use crate::report::printer::{BranchChoice, PrintOptions};
 use crate::report::reading::Reading;
 use crate::report::rows::Paper;
 
@@ -80,7 +80,7 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         path: "session.json".into(),
         session: None,
     };
-    let options = Options {
+    let options = PrintOptions {
         targets: vec![Ok(target.clone())],
         is_joined: false,
         folders: crate::report::reading::Folders::default(),
@@ -92,14 +92,14 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         level: Level::Preview,
         json: true,
         follow: Some(WatchMode::Poll),
-        branch: Choice::All,
+        branch: BranchChoice::All,
     };
     let feeds = [
-        batch(Mode::Append, &["a", "b", "c"]),
+        batch(BatchMode::Append, &["a", "b", "c"]),
         Feed::CaughtUp,
-        batch(Mode::ReplaceStart, &["b"]),
-        batch(Mode::ReplaceEnd, &["c", "d"]),
-        batch(Mode::Replace, &["x", "b", "c", "d", "e"]),
+        batch(BatchMode::ReplaceStart, &["b"]),
+        batch(BatchMode::ReplaceEnd, &["c", "d"]),
+        batch(BatchMode::Replace, &["x", "b", "c", "d", "e"]),
     ];
     let mut reading = Reading::from_batch(target, Batch::default());
     let mut out = Vec::new();

@@ -1,24 +1,24 @@
 use std::fs;
 use std::path::Path;
 
-use super::{FoundTable, Options, write};
-use crate::ingest::find::{Environment, Search};
+use super::{FoundTable, ListOptions, write};
+use crate::ingest::find::{DiscoveryQuery, Environment};
 use crate::model::figures;
-use crate::model::found::{Found, Place};
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::rows::Paper;
 
-fn options(folder: &Path, width: u16) -> Options {
+fn options(folder: &Path, width: u16) -> ListOptions {
     let environment = Environment {
         home: Some(folder.to_owned()),
         ..Environment::default()
     };
-    Options {
-        search: Search {
+    ListOptions {
+        search: DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         },
         hint: false,
         since: None,
@@ -34,7 +34,7 @@ fn options(folder: &Path, width: u16) -> Options {
     }
 }
 
-fn written(options: &Options) -> String {
+fn written(options: &ListOptions) -> String {
     let mut out = Vec::new();
     // Far in the future, so that the files of the test count as old.
     write(options, Timestamp(4_000_000_000_000), &mut out).unwrap();
@@ -115,26 +115,26 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
     let now = Timestamp(4_000_000_000_000);
     let at = Timestamp(now.0 - 300_000);
     let table = FoundTable::new(&options, now);
-    let place = || Place {
+    let place = || SessionPlace {
         path: folder.path().join("a.jsonl"),
         session: None,
     };
-    let line = |found: Found| {
-        table.line(Found {
+    let line = |found: FoundSession| {
+        table.line(FoundSession {
             modified: Some(at),
             ..found
         })
     };
-    let found = |live| Found {
+    let found = |live| FoundSession {
         live,
-        ..Found::new(place(), "pi", Text::from("a"))
+        ..FoundSession::new(place(), "pi", Text::from("a"))
     };
     assert!(line(found(Some(true))).starts_with(&format!("● {:>4}  ", figures::age(300_000))));
     for live in [Some(false), None] {
         assert!(line(found(live)).starts_with(&format!("  {:>4}  ", figures::age(300_000))));
     }
     // Unreadable sessions have one, too.
-    let row = line(Found::unreadable(
+    let row = line(FoundSession::unreadable(
         place().path,
         "pi",
         Text::from("no permission"),

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::{BLOCKS, Choice, Options, Portioned, Printer, end_of_portion};
+use super::{BLOCKS, BranchChoice, Portioned, PrintOptions, Printer, end_of_portion};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, EntryId, Piece, Role};
@@ -16,7 +16,7 @@ use crate::render::row::Level;
 use crate::report::reading::{Contents, Folders, Reading};
 use crate::report::rows::Paper;
 
-fn options(level: Level, json: bool) -> Options {
+fn options(level: Level, json: bool) -> PrintOptions {
     let target = Target {
         path: PathBuf::from("a.jsonl"),
         session: None,
@@ -26,9 +26,9 @@ fn options(level: Level, json: bool) -> Options {
         colour: false,
         ascii: false,
     };
-    let branch = Choice::All;
+    let branch = BranchChoice::All;
     let folders = Folders::default();
-    Options {
+    PrintOptions {
         targets: vec![Ok(target)],
         is_joined: false,
         folders,
@@ -41,7 +41,7 @@ fn options(level: Level, json: bool) -> Options {
 }
 
 /// A call that starts a sub-agent, an answer, and then an entry of the sub-agent.
-fn session_with_a_lane(options: &Options) -> Reading {
+fn session_with_a_lane(options: &PrintOptions) -> Reading {
     let mut out = Batch::default();
     let mut calling = out.new_entry(Text::clean("calling"), Role::Assistant, None);
     let call = ToolCall {
@@ -65,7 +65,7 @@ fn session_with_a_lane(options: &Options) -> Reading {
     Reading::from_batch(options.targets[0].clone().unwrap(), out)
 }
 
-fn printed(options: &Options) -> (String, Vec<bool>) {
+fn printed(options: &PrintOptions) -> (String, Vec<bool>) {
     let mut reading = session_with_a_lane(options);
     let mut printer = Printer::new(options, || Timestamp(0));
     let mut out = Vec::new();
@@ -109,7 +109,7 @@ fn a_lane_is_written_below_its_call_or_folded_under_it() {
 }
 
 /// An answer with `blocks` blocks: some are sentences before calls, some calls of a plan.
-fn large_answer(options: &Options, blocks: usize) -> Reading {
+fn large_answer(options: &PrintOptions, blocks: usize) -> Reading {
     let mut out = Batch::default();
     let mut entry = out.new_entry(Text::clean("large"), Role::Assistant, None);
     for number in 0..blocks {

@@ -22,10 +22,10 @@ use crate::analysis::expression::When;
 use crate::analysis::files::steps::Step;
 use crate::analysis::files::version::{Author, FileLine, Version, lines_of};
 use crate::ingest::OpenError;
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::model::text::{Text, text_of};
 use crate::model::timestamp::Timestamp;
-use crate::report::outcome::{Missed, Outcome, ReportError};
+use crate::report::outcome::{Missed, ReportError, ReportOutcome};
 use crate::report::reading::shown;
 use crate::report::rows::Paper;
 
@@ -44,7 +44,7 @@ pub enum Form {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// The absolute path of the file.
     pub file: PathBuf,
     /// The first and last line, from 1; all, if there are none.
@@ -91,7 +91,7 @@ pub fn write(
     options: &Options,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let file = &options.file;
     let git = Git::of(file);
     let content = content_of(options, git.as_ref())?;
@@ -161,7 +161,11 @@ pub fn write(
         Form::Porcelain => report.write_porcelain((first, last), out)?,
         Form::Json => report.write_json((first, last), out)?,
     }
-    Ok(Outcome::of_many(missed, options.strict, Outcome::Complete))
+    Ok(ReportOutcome::of_many(
+        missed,
+        options.strict,
+        ReportOutcome::Complete,
+    ))
 }
 
 fn content_of(options: &Options, git: Option<&Git>) -> Result<Vec<u8>, OpenError> {

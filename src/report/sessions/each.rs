@@ -8,14 +8,14 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::walk::walk;
-use crate::ingest::find::{self, Looked, Search, Unread};
+use crate::ingest::find::{self, DiscoveryQuery, Looked, Unread};
 use crate::ingest::{OpenError, Target};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
 
 /// A message about the progress of reading.
 #[derive(Debug)]
-pub enum Step<T> {
+pub enum ReadProgress<T> {
     /// The number of sessions that will be read.
     Found(usize),
     /// The result for a session, or the next part of it.
@@ -25,7 +25,7 @@ pub enum Step<T> {
     /// A named path or session could not be read, or not to its end.
     Failure(OpenError),
     /// A session that was found in a search could not be read, or not to its end.
-    Unreadable(Box<Found>),
+    Unreadable(Box<FoundSession>),
 }
 
 /// The end of a session whose results were sent.
@@ -48,15 +48,15 @@ pub(crate) enum WhichFiles {
 
 /// Why a session cannot be read, or not to its end.
 #[derive(Debug)]
-pub(super) enum Failure {
+pub(super) enum ReadFailure {
     /// For a session that the user named.
     Named(OpenError),
     /// For a session that was found in a search.
-    CameBy(Box<Found>),
+    CameBy(Box<FoundSession>),
 }
 
-impl Failure {
-    pub(super) fn of(session: &Unread, search: &Search, why: OpenError) -> Self {
+impl ReadFailure {
+    pub(super) fn of(session: &Unread, search: &DiscoveryQuery, why: OpenError) -> Self {
         if search.paths.iter().any(|path| path == session.path()) {
             return Self::Named(why);
         }
@@ -65,7 +65,7 @@ impl Failure {
 }
 
 /// A message from a reading thread.
-enum Message<T> {
+enum ReadMessage<T> {
     /// The result for a session, or the next part of it.
     Part(Box<T>),
     /// A session is complete; these are its files.
@@ -75,17 +75,18 @@ enum Message<T> {
     /// Of another format, or unreadable.
     Passed,
     /// The session could not be read, or not to its end.
-    Failure(Failure),
+    Failure(ReadFailure),
 }
 
 /// Reads the sessions that were written to since then, or those at the named paths, until `take`
 /// returns false. `read` sends the result for a session, in parts if it is large.
 pub(crate) fn each<T: Send>(
-    search: &Search,
+    search: &DiscoveryQuery,
     (since, which): (Option<Timestamp>, WhichFiles),
     now: Timestamp,
-    read: impl Fn(&Target, Found, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError> + Sync,
-    mut take: impl FnMut(Step<T>) -> bool,
+    read: impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>
+    + Sync,
+    mut take: impl FnMut(ReadProgress<T>) -> bool,
 ) {
     let Looked {
         mut sessions,
@@ -95,10 +96,10 @@ pub(crate) fn each<T: Send>(
     } = find::unread(search);
     let unreadable = unreadable
         .into_iter()
-        .map(|found| Step::Unreadable(Box::new(found)));
+        .map(|found| ReadProgress::Unreadable(Box::new(found)));
     if !refused
         .into_iter()
-        .map(Step::Failure)
+        .map(ReadProgress::Failure)
         .chain(unreadable)
         .all(&mut take)
     {
@@ -106,10 +107,10 @@ pub(crate) fn each<T: Send>(
     }
     sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
     match which {
-        WhichFiles::Newest => find::leave_newest(&mut sessions),
+        WhichFiles::Newest => find::retain_newest(&mut sessions),
         WhichFiles::All => sessions.reverse(),
     }
-    if !take(Step::Found(sessions.len())) {
+    if !take(ReadProgress::Found(sessions.len())) {
         return;
     }
     let all: Vec<(usize, &Unread)> = sessions.iter().enumerate().collect();
@@ -120,15 +121,17 @@ pub(crate) fn each<T: Send>(
         now,
         &read,
         |mut message| match &mut message {
-            Message::Other(number) => {
+            ReadMessage::Other(number) => {
                 others.insert(*number);
                 true
             }
-            Message::Session(own) => {
+            ReadMessage::Session(own) => {
                 files.extend(std::mem::take(own));
-                pass_on(message, &mut take)
+                forward(message, &mut take)
             }
-            Message::Part(_) | Message::Passed | Message::Failure(_) => pass_on(message, &mut take),
+            ReadMessage::Part(_) | ReadMessage::Passed | ReadMessage::Failure(_) => {
+                forward(message, &mut take)
+            }
         },
     );
     if end.is_err() {
@@ -140,9 +143,9 @@ pub(crate) fn each<T: Send>(
         .filter(|(number, _)| others.contains(number));
     let (read_before, rest): (Vec<_>, Vec<_>) =
         rest.partition(|(_, session)| files.contains(session.path()));
-    if read_before.iter().all(|_| take(Step::Done)) {
+    if read_before.iter().all(|_| take(ReadProgress::Done)) {
         let _ = read_all(&rest, (search, false), now, &read, |message| {
-            pass_on(message, &mut take)
+            forward(message, &mut take)
         });
     }
 }
@@ -150,43 +153,47 @@ pub(crate) fn each<T: Send>(
 /// Reads sessions until `take` returns false.
 fn read_all<T: Send>(
     units: &[(usize, &Unread)],
-    (search, is_listed): (&Search, bool),
+    (search, is_listed): (&DiscoveryQuery, bool),
     now: Timestamp,
-    read: &(impl Fn(&Target, Found, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError> + Sync),
-    mut take: impl FnMut(Message<T>) -> bool,
+    read: &(
+         impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError> + Sync
+     ),
+    mut take: impl FnMut(ReadMessage<T>) -> bool,
 ) -> Result<(), ()> {
     walk(
         units,
         |(_, session)| session.path(),
-        || find::Reader::new(now),
+        || find::UnreadReader::new(now),
         |reader, unit, say| read_one((reader, *unit), (search, is_listed), read, say),
         |message| if take(message) { Ok(()) } else { Err(()) },
     )
 }
 
-fn pass_on<T>(message: Message<T>, take: &mut impl FnMut(Step<T>) -> bool) -> bool {
+fn forward<T>(message: ReadMessage<T>, take: &mut impl FnMut(ReadProgress<T>) -> bool) -> bool {
     match message {
-        Message::Part(part) => take(Step::Session(part)),
-        Message::Session(_) | Message::Other(_) | Message::Passed => take(Step::Done),
-        Message::Failure(Failure::Named(failure)) => take(Step::Failure(failure)),
-        Message::Failure(Failure::CameBy(found)) => take(Step::Unreadable(found)),
+        ReadMessage::Part(part) => take(ReadProgress::Session(part)),
+        ReadMessage::Session(_) | ReadMessage::Other(_) | ReadMessage::Passed => {
+            take(ReadProgress::Done)
+        }
+        ReadMessage::Failure(ReadFailure::Named(failure)) => take(ReadProgress::Failure(failure)),
+        ReadMessage::Failure(ReadFailure::CameBy(found)) => take(ReadProgress::Unreadable(found)),
     }
 }
 
 /// Reads a session if it is listed; any session if `is_listed` is false.
 fn read_one<T>(
-    (reader, (number, unread)): (&mut find::Reader, (usize, &Unread)),
-    (search, is_listed): (&Search, bool),
-    read: &impl Fn(&Target, Found, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>,
-    say: &mut dyn FnMut(Message<T>) -> bool,
+    (reader, (number, unread)): (&mut find::UnreadReader, (usize, &Unread)),
+    (search, is_listed): (&DiscoveryQuery, bool),
+    read: &impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>,
+    say: &mut dyn FnMut(ReadMessage<T>) -> bool,
 ) {
     let found = if is_listed {
-        reader.listed(unread)
+        reader.facts_of(unread)
     } else {
         reader.found(unread)
     };
     let Some(found) = found.filter(|found| !is_listed || !reader.is_part(found)) else {
-        say(Message::Other(number));
+        say(ReadMessage::Other(number));
         return;
     };
     if search
@@ -194,28 +201,28 @@ fn read_one<T>(
         .as_ref()
         .is_some_and(|format| found.format != format)
     {
-        say(Message::Passed);
+        say(ReadMessage::Passed);
         return;
     }
     let failure = if found.unreadable.is_some() {
-        Failure::CameBy(Box::new(found))
+        ReadFailure::CameBy(Box::new(found))
     } else {
-        let mut say_part = |part| say(Message::Part(Box::new(part)));
+        let mut say_part = |part| say(ReadMessage::Part(Box::new(part)));
         match read(&unread.target(), found, &mut say_part) {
             Ok(ReadToEnd { files, failure }) => {
-                let is_wanted = say(Message::Session(files));
+                let is_wanted = say(ReadMessage::Session(files));
                 let failure = failure
                     .filter(|_| is_wanted)
-                    .map(|why| Failure::of(unread, search, why));
+                    .map(|why| ReadFailure::of(unread, search, why));
                 if let Some(failure) = failure {
-                    say(Message::Failure(failure));
+                    say(ReadMessage::Failure(failure));
                 }
                 return;
             }
-            Err(why) => Failure::of(unread, search, why),
+            Err(why) => ReadFailure::of(unread, search, why),
         }
     };
-    if say(Message::Failure(failure)) {
-        say(Message::Passed);
+    if say(ReadMessage::Failure(failure)) {
+        say(ReadMessage::Passed);
     }
 }

@@ -21,25 +21,25 @@ mod search;
 use std::io::Write;
 
 pub(crate) use self::first::first_of_each;
-pub use self::options::{Asked, Case, Form, Options};
-use self::print::Printer;
+pub use self::options::{Case, GrepForm, GrepOptions, GrepQuery};
+use self::print::HitPrinter;
 use self::query::Query;
 use self::repeats::Repeats;
-use self::search::{Message, search};
-use super::each::Failure;
+use self::search::{GrepMessage, search};
+use super::each::ReadFailure;
 use super::walk::walk;
 use crate::ingest::OpenError;
 use crate::ingest::find::{self, Looked};
 use crate::model::timestamp::Timestamp;
-use crate::report::outcome::{Missed, Outcome, ReportError};
+use crate::report::outcome::{Missed, ReportError, ReportOutcome};
 
 /// Searches all sessions and writes the hits.
 pub fn write(
-    options: &Options,
+    options: &GrepOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
-    let (query, said) = Query::new(&options.asked, now).map_err(OpenError)?;
+) -> Result<ReportOutcome, ReportError> {
+    let (query, said) = Query::new(&options.query, now).map_err(OpenError)?;
     let Looked {
         mut sessions,
         unreadable,
@@ -54,41 +54,41 @@ pub fn write(
         sessions.retain(|session| session.is_since(since));
     }
     let sessions = find::with_sub_agents(sessions);
-    let mut printer = Printer::new(options, now);
+    let mut printer = HitPrinter::new(options, now);
     let mut repeats = Repeats::of(sessions.iter().filter_map(find::Unread::session));
-    let only_first = options.form == Form::Sessions;
+    let only_first = options.form == GrepForm::Sessions;
     walk(
         &sessions,
         find::Unread::path,
-        || find::Reader::beside(now, &listings),
+        || find::UnreadReader::with_listings(now, &listings),
         |reader, session, say| search(&query, reader, session, (&options.search, only_first), say),
         |message| match message {
-            Message::Hits(head, mut hits) => {
-                repeats.leave_out(&head, &mut hits);
+            GrepMessage::Hits(head, mut hits) => {
+                repeats.remove_known(&head, &mut hits);
                 if hits.is_empty() {
                     Ok(())
                 } else {
                     printer.write(&head, &hits, out)
                 }
             }
-            Message::Failure(Failure::Named(failure)) => {
+            GrepMessage::Failure(ReadFailure::Named(failure)) => {
                 missed.refused.push(failure);
                 Ok(())
             }
-            Message::Failure(Failure::CameBy(found)) => {
+            GrepMessage::Failure(ReadFailure::CameBy(found)) => {
                 missed.unreadable.push(*found);
                 Ok(())
             }
         },
     )?;
     let otherwise = if printer.has_written() {
-        Outcome::Complete
+        ReportOutcome::Complete
     } else {
-        Outcome::Nothing
+        ReportOutcome::Nothing
     };
-    let outcome = Outcome::of_many(missed, options.strict, otherwise);
+    let outcome = ReportOutcome::of_many(missed, options.strict, otherwise);
     Ok(match said {
-        Some(said) => Outcome::Saying(said, Box::new(outcome)),
+        Some(said) => ReportOutcome::Saying(said, Box::new(outcome)),
         None => outcome,
     })
 }

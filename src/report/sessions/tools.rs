@@ -7,16 +7,16 @@ use std::io::{self, Write};
 use ratatui::text::Span;
 use serde::Serialize;
 
-use super::each::{ReadToEnd, Step, WhichFiles, each};
+use super::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 use crate::analysis::by::By;
 use crate::analysis::calls::everywhere::{CallSeen, Everywhere, GroupSums, calls_of};
 use crate::analysis::calls::{Calls, Outcome};
 use crate::analysis::derived::Memo;
 use crate::analysis::expression::When;
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, percent};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
@@ -30,9 +30,9 @@ const SHOWN: usize = 12;
 
 /// Options of the report.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct ToolsOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// What the rows are grouped by.
     pub by: By,
     /// Only sessions that were written to from this time on.
@@ -46,21 +46,21 @@ pub struct Options {
 }
 
 /// The calls of a session, and the argument that opens it.
-struct Seen {
+struct SessionCalls {
     address: String,
     calls: Vec<CallSeen>,
 }
 
 /// Sums up the calls of all sessions and writes the rows.
 pub fn write(
-    options: &Options,
+    options: &ToolsOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<outcome::Outcome, ReportError> {
+) -> Result<outcome::ReportOutcome, ReportError> {
     let since = options.since.and_then(|when| when.resolve(Some(now)));
     let mut missed = Missed::default();
     let mut everywhere = Everywhere::default();
-    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Seen) -> bool| {
+    let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(SessionCalls) -> bool| {
         read(target, &found, options.by, now, say)
     };
     each(
@@ -70,10 +70,10 @@ pub fn write(
         read,
         |step| {
             match step {
-                Step::Session(seen) => everywhere.add(&seen.address, seen.calls),
-                Step::Failure(failure) => missed.refused.push(failure),
-                Step::Unreadable(found) => missed.unreadable.push(*found),
-                Step::Found(_) | Step::Done => {}
+                ReadProgress::Session(seen) => everywhere.add(&seen.address, seen.calls),
+                ReadProgress::Failure(failure) => missed.refused.push(failure),
+                ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+                ReadProgress::Found(_) | ReadProgress::Done => {}
             }
             true
         },
@@ -84,24 +84,24 @@ pub fn write(
     } else {
         write_table(&everywhere, options, out)?;
     }
-    Ok(outcome::Outcome::of_many(
+    Ok(outcome::ReportOutcome::of_many(
         missed,
         options.strict,
-        outcome::Outcome::Complete,
+        outcome::ReportOutcome::Complete,
     ))
 }
 
 fn read(
     target: &Target,
-    found: &Found,
+    found: &FoundSession,
     by: By,
     now: Timestamp,
-    say: &mut dyn FnMut(Seen) -> bool,
+    say: &mut dyn FnMut(SessionCalls) -> bool,
 ) -> Result<ReadToEnd, OpenError> {
     let reading = reading::read(target, false)?;
     let transcript = &reading.transcript;
     let of_session = by.group_of_session(found, transcript);
-    let is_over = !reading.activity(now).goes_on(now);
+    let is_over = !reading.activity(now).is_ongoing(now);
     let calls = calls_of(
         transcript,
         &Memo::<Calls>::of(transcript),
@@ -109,7 +109,7 @@ fn read(
         &of_session,
         is_over,
     );
-    say(Seen {
+    say(SessionCalls {
         address: reading.address(),
         calls,
     });
@@ -194,7 +194,11 @@ fn sorted(everywhere: &Everywhere) -> Vec<(&Text, &GroupSums)> {
     groups
 }
 
-fn write_table(everywhere: &Everywhere, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn write_table(
+    everywhere: &Everywhere,
+    options: &ToolsOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let paper = options.paper;
     let cut = paper.theme().glyphs().cut;
     let width = usize::from(paper.width);

@@ -14,30 +14,30 @@ mod read;
 
 use std::io::Write;
 
-pub use self::options::Options;
+pub use self::options::UsageOptions;
 use self::read::read;
 pub use self::read::spender;
 use super::each::{self, WhichFiles, each};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::{Ledger, Spender};
 use crate::ingest::Target;
-use crate::ingest::find::Search;
-use crate::model::found::Found;
+use crate::ingest::find::DiscoveryQuery;
+use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
-use crate::report::outcome::{Missed, Outcome, ReportError};
+use crate::report::outcome::{Missed, ReportError, ReportOutcome};
 
 /// Sums up the usage of all sessions and writes the rows.
 pub fn write(
-    options: &Options,
+    options: &UsageOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<Outcome, ReportError> {
+) -> Result<ReportOutcome, ReportError> {
     let moment = |when: Option<When>| when.and_then(|when| when.resolve(Some(now)));
     let (since, until) = (moment(options.since), moment(options.until));
     let mut missed = Missed::default();
     let mut ledger = Ledger::new(since..until);
     let has_calls = options.by.iter().any(|by| by.needs_calls());
-    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Spender) -> bool| {
+    let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Spender) -> bool| {
         read(target, found, has_calls, say)
     };
     each(
@@ -56,21 +56,25 @@ pub fn write(
         },
     );
     print::write(&ledger, options, &missed, now, out)?;
-    Ok(Outcome::of_many(missed, options.strict, Outcome::Complete))
+    Ok(ReportOutcome::of_many(
+        missed,
+        options.strict,
+        ReportOutcome::Complete,
+    ))
 }
 
 /// A message about the progress of counting.
-pub type Step = each::Step<Spender>;
+pub type Step = each::ReadProgress<Spender>;
 
 /// Reads the usage of all sessions that were written to since then, or of those at the named paths,
 /// until `take` returns false.
 pub fn count(
-    search: &Search,
+    search: &DiscoveryQuery,
     since: Option<Timestamp>,
     now: Timestamp,
     take: impl FnMut(Step) -> bool,
 ) {
-    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Spender) -> bool| {
+    let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Spender) -> bool| {
         read(target, found, false, say)
     };
     each(search, (since, WhichFiles::All), now, read, take);

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use ratatui::text::{Line, Span};
 
-use super::each::{ReadToEnd, Step, WhichFiles, each};
+use super::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 use crate::analysis::by::By;
 use crate::analysis::calls::Calls;
 use crate::analysis::context::window::Windows;
@@ -20,17 +20,17 @@ use crate::analysis::files::Files;
 use crate::analysis::loops::Loops;
 use crate::analysis::money::spending::statement::Statement;
 use crate::analysis::waste::{Sources, Waste, WasteKind};
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, Target};
 use crate::listing::sort::Value;
 use crate::listing::table::{Listing, Table};
 use crate::listing::waste::{DEAREST, WasteList, WasteRow, estimated};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
 use crate::report::json;
-use crate::report::listing::{Form, Object, names, plain, values};
+use crate::report::listing::{ListingForm, Object, names, plain, values};
 use crate::report::outcome::{self, Missed, ReportError};
 use crate::report::reading::{self, Reading, on_one_line};
 use crate::report::rows::Paper;
@@ -42,13 +42,13 @@ const SHOWN: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// What sums are grouped by; `None` for a row each.
     pub by: Option<By>,
     /// Only sessions that were written to from this time on.
     pub since: Option<When>,
     /// Output format.
-    pub form: Form,
+    pub form: ListingForm,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
     /// Width and signs of the table.
@@ -87,11 +87,11 @@ pub fn write(
     options: &Options,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<outcome::Outcome, ReportError> {
+) -> Result<outcome::ReportOutcome, ReportError> {
     let since = options.since.and_then(|when| when.resolve(Some(now)));
     let mut missed = Missed::default();
     let mut rows: Vec<(Name, WasteRow)> = Vec::new();
-    let read = |target: &Target, found: Found, say: &mut dyn FnMut(Seen) -> bool| {
+    let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Seen) -> bool| {
         let reading = reading::read(target, false)?;
         say(waste_of(&reading, &found, options.by, now));
         Ok::<_, OpenError>(ReadToEnd {
@@ -106,10 +106,10 @@ pub fn write(
     let which = (since, WhichFiles::Newest);
     each(&options.search, which, now, read, |step| {
         match step {
-            Step::Session(seen) => rows.extend(*seen),
-            Step::Failure(failure) => missed.refused.push(failure),
-            Step::Unreadable(found) => missed.unreadable.push(*found),
-            Step::Found(_) | Step::Done => {}
+            ReadProgress::Session(seen) => rows.extend(*seen),
+            ReadProgress::Failure(failure) => missed.refused.push(failure),
+            ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+            ReadProgress::Found(_) | ReadProgress::Done => {}
         }
         true
     });
@@ -117,26 +117,26 @@ pub fn write(
         Some(by) => write_sums(&rows, by, options, out)?,
         None => write_rows(rows.into_iter().map(|(_, row)| row).collect(), options, out)?,
     }
-    Ok(outcome::Outcome::of_many(
+    Ok(outcome::ReportOutcome::of_many(
         missed,
         options.strict,
-        outcome::Outcome::Complete,
+        outcome::ReportOutcome::Complete,
     ))
 }
 
 /// The waste of a session that was read with its bodies.
-fn waste_of(reading: &Reading, found: &Found, by: Option<By>, now: Timestamp) -> Seen {
+fn waste_of(reading: &Reading, found: &FoundSession, by: Option<By>, now: Timestamp) -> Seen {
     let transcript = &reading.transcript;
     let windows = Memo::<Windows>::of(transcript);
     let sources = Sources {
         transcript,
         calls: &Memo::<Calls>::of(transcript),
-        carried: &Memo::<Carried>::once(transcript, &windows),
+        carried: &Memo::<Carried>::compute(transcript, &windows),
         windows: &windows,
         files: &Memo::<Files>::of(transcript),
         loops: &Memo::<Loops>::of(transcript),
-        statement: &Memo::<Statement>::once(transcript, &reading.account),
-        is_over: !reading.activity(now).goes_on(now),
+        statement: &Memo::<Statement>::compute(transcript, &reading.account),
+        is_over: !reading.activity(now).is_ongoing(now),
     };
     let of_session = by.map(|by| by.group_of_session(found, transcript));
     let of_session = of_session.unwrap_or_default();
@@ -167,12 +167,12 @@ fn write_rows(rows: Vec<WasteRow>, options: &Options, out: &mut dyn Write) -> io
     let keys = DEAREST.sort(&list, (0..rows.len()).collect());
     let sorted = || keys.iter().filter_map(|key| list.row(key));
     match options.form {
-        Form::Json => sorted().try_for_each(|row| {
+        ListingForm::Json => sorted().try_for_each(|row| {
             let schema = ("schema", Value::text(Some("tv.waste/1")));
             let fields = std::iter::once(schema).chain(values(&list, &row));
             json::write_line(out, &Object(fields.collect()))
         }),
-        Form::Csv => {
+        ListingForm::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             csv.write_record(names(&list))?;
             for row in sorted() {
@@ -180,7 +180,7 @@ fn write_rows(rows: Vec<WasteRow>, options: &Options, out: &mut dyn Write) -> io
             }
             csv.flush()
         }
-        Form::Text => {
+        ListingForm::Text => {
             if rows.is_empty() {
                 return writeln!(out, "nothing was wasted, as far as records tell");
             }
@@ -247,10 +247,10 @@ fn write_sums(
         head.into_iter().chain(sums).collect::<Vec<_>>()
     };
     match options.form {
-        Form::Json => groups
+        ListingForm::Json => groups
             .iter()
             .try_for_each(|(name, (_, kinds))| json::write_line(out, &Object(fields(name, kinds)))),
-        Form::Csv => {
+        ListingForm::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             let empty = fields(&Name::default(), &KindSums::new());
             csv.write_record(empty.iter().skip(1).map(|(name, _)| name))?;
@@ -260,7 +260,7 @@ fn write_sums(
             }
             csv.flush()
         }
-        Form::Text => {
+        ListingForm::Text => {
             let width = usize::from(options.paper.width);
             let room = width
                 .saturating_sub(10 * WasteKind::ALL.len())

@@ -284,7 +284,7 @@ impl StateFolder {
     }
 
     /// As [`Self::remove`], with a message as the error.
-    pub(super) fn forget(&self, name: &str) -> Result<bool, String> {
+    pub(super) fn delete(&self, name: &str) -> Result<bool, String> {
         self.remove(name)
             .map_err(|error| failed(&self.path.join(name), &error).why)
     }

@@ -11,7 +11,7 @@ use crate::analysis::calls::Place;
 use crate::analysis::loops::Run;
 use crate::analysis::timeline::Span;
 use crate::model::body::{Held, Tree};
-use crate::model::edit::{Batch, Edit, Feed, MetaEdit, Mode, Stage};
+use crate::model::edit::{Batch, BatchMode, Edit, Feed, MetaEdit, Stage};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::record::{FileId, Origin};
 use crate::model::samples;
@@ -398,9 +398,9 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         ),
     );
     for id in transcript.order() {
-        let mut beside: Vec<_> = flights.beside(*id).collect();
+        let mut beside: Vec<_> = flights.overlapping(*id).collect();
         beside.sort_by_key(|flight| flight.from);
-        add("flights", &(id, flights.spot(*id, 0), beside));
+        add("flights", &(id, flights.position(*id, 0), beside));
         add("windows", &windows.row_at(transcript, *id));
     }
     let mut list: Vec<_> = files
@@ -420,7 +420,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
             &brief.open,
         ),
     );
-    add("brief", &brief.away);
+    add("brief", &brief.incomplete);
     add("findings", &findings.iter().collect::<Vec<_>>());
     answers
 }
@@ -460,9 +460,9 @@ proptest! {
         let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
         for (number, step) in steps.iter().enumerate() {
             let touched = transcript.apply(batch(number, *step));
-            indexes.note(&transcript, &touched);
+            indexes.invalidate(&transcript, &touched);
             indexes.watch(&transcript, Needs::default());
-            transcript.settle();
+            transcript.update_derived();
             let is_seen = |bit: u16| looks[number] & (1 << bit) == 0;
             let needs = Needs {
                 calls: is_seen(0),
@@ -499,7 +499,7 @@ proptest! {
     ) {
         let mut session = Session::default();
         let take = |session: &mut Session, stage: Stage, batch: Batch| {
-            session.take(Feed::Batch { stage, batch: Box::new(batch) });
+            session.apply_feed(Feed::Batch { stage, batch: Box::new(batch) });
             session.indexes.follow(&session.transcript, ALL, true);
         };
         let is_beside = shown_first % 2 == 0;
@@ -509,17 +509,17 @@ proptest! {
         for (number, step) in steps.iter().enumerate() {
             take(&mut session, Stage::Whole, batch(number, *step));
         }
-        session.take(Feed::CaughtUp);
+        session.apply_feed(Feed::CaughtUp);
         assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
         let before = (session.indexes.account.generation, session.indexes.files.generation);
         let anew = steps.iter().enumerate().filter(|(number, _)| !left_out[*number]);
         for (count, (number, step)) in anew.enumerate() {
             let mut again = batch(number, *step);
-            again.mode = if count == 0 { Mode::ReplaceStart } else { Mode::ReplaceMore };
+            again.mode = if count == 0 { BatchMode::ReplaceStart } else { BatchMode::ReplaceMore };
             take(&mut session, Stage::Whole, again);
         }
         let mut end = Batch::default();
-        end.mode = if left_out[..steps.len()].contains(&false) { Mode::ReplaceEnd } else { Mode::Replace };
+        end.mode = if left_out[..steps.len()].contains(&false) { BatchMode::ReplaceEnd } else { BatchMode::Replace };
         take(&mut session, Stage::Whole, end);
         assert_are_those_of_fresh_ones(&mut session.indexes, &session.transcript);
         let now = (session.indexes.account.generation, session.indexes.files.generation);
@@ -538,7 +538,7 @@ fn a_session_remembers_what_was_read_again() {
             tokens: 0,
             lane: 0,
         };
-        session.take(Feed::Batch {
+        session.apply_feed(Feed::Batch {
             stage: Stage::Whole,
             batch: Box::new(batch(number, step)),
         });
@@ -571,9 +571,9 @@ fn a_large_entry_is_not_judged_with_each_of_its_results_and_judged_in_the_end() 
     const RESULTS: u32 = 64;
     let take = |batch: Batch, transcript: &mut Transcript, indexes: &mut Indexes| {
         let touched = transcript.apply(batch);
-        indexes.note(transcript, &touched);
+        indexes.invalidate(transcript, &touched);
         indexes.watch(transcript, Needs::default());
-        transcript.settle();
+        transcript.update_derived();
     };
     let (mut transcript, mut indexes) = (Transcript::new(), Indexes::default());
     let mut out = Batch::default();
@@ -629,9 +629,9 @@ fn steps_of_lines(lanes: u32) -> [u64; 3] {
         });
         fill(&mut out);
         let touched = transcript.apply(out);
-        indexes.note(&transcript, &touched);
+        indexes.invalidate(&transcript, &touched);
         indexes.watch(&transcript, Needs::default());
-        transcript.settle();
+        transcript.update_derived();
         if is_seen {
             indexes.follow(&transcript, needs, true);
         }

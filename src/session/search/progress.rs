@@ -31,7 +31,7 @@ pub(crate) type Texts = Vec<(EntryId, Vec<BlockText>)>;
 
 /// A block with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct BlockHits {
     /// Position of the block.
     pub(crate) focus: Place,
     /// Lines of its text with a match; after it was shown, rows with one.
@@ -39,7 +39,7 @@ pub struct Hit {
     /// The first piece of the block with a match; `None` is its head row.
     pub(crate) first: Option<usize>,
     /// Whether it is in another lane than the one shown when the search began.
-    pub(crate) is_beside: bool,
+    pub(crate) is_in_other_lane: bool,
 }
 
 /// Progress of a search.
@@ -60,21 +60,21 @@ pub(crate) struct SearchProgress {
 struct SearchPortion {
     number: u32,
     places: Range<usize>,
-    hits: Option<Vec<Hit>>,
+    hits: Option<Vec<BlockHits>>,
 }
 
 /// Results of an earlier, less narrow search.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlierResults {
     /// Positions that it has searched.
-    pub(crate) within: Range<usize>,
+    pub(crate) places: Range<usize>,
     /// The only entries with hits in that range.
     pub(crate) entries: HashSet<EntryId>,
 }
 
 impl SearchProgress {
     /// A search that begins at a position of the order.
-    pub(crate) fn from(place: usize, known: Option<EarlierResults>) -> Self {
+    pub(crate) fn starting_at(place: usize, known: Option<EarlierResults>) -> Self {
         Self {
             out: place..place,
             done: place..place,
@@ -85,7 +85,7 @@ impl SearchProgress {
     }
 
     /// The next portion, if there is one and not enough are in progress.
-    pub(crate) fn hand_out(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
+    pub(crate) fn next_portion(&mut self, transcript: &Transcript) -> Option<(u32, Texts)> {
         while self.portions.len() < AT_ONCE {
             let (above, below) = (self.out.start > 0, self.out.end < transcript.order().len());
             if !above && !below {
@@ -108,7 +108,7 @@ impl SearchProgress {
             if !entries.is_empty() {
                 return Some((number, entries));
             }
-            self.settle();
+            self.drain_ready();
         }
         None
     }
@@ -116,7 +116,7 @@ impl SearchProgress {
     fn collect(&self, transcript: &Transcript, is_up: bool) -> (Range<usize>, Texts) {
         let (from, order) = (self.out.clone(), transcript.order());
         // This passes over the whole session, so packed pages stay packed.
-        let mut passing = transcript.passing();
+        let mut passing = transcript.cursor();
         let mut texts = Texts::new();
         let (mut passed, mut bytes) = (0, 0);
         let mut is_full = |place: usize| {
@@ -147,11 +147,11 @@ impl SearchProgress {
     fn is_known_to_miss(&self, place: usize, id: EntryId) -> bool {
         self.known
             .as_ref()
-            .is_some_and(|known| known.within.contains(&place) && !known.entries.contains(&id))
+            .is_some_and(|known| known.places.contains(&place) && !known.entries.contains(&id))
     }
 
     /// Adds the hits of a portion. Returns the hits of all portions that are next in order.
-    pub(crate) fn take(&mut self, number: u32, hits: Vec<Hit>) -> Vec<Vec<Hit>> {
+    pub(crate) fn add_hits(&mut self, number: u32, hits: Vec<BlockHits>) -> Vec<Vec<BlockHits>> {
         if let Some(portion) = self
             .portions
             .iter_mut()
@@ -159,10 +159,10 @@ impl SearchProgress {
         {
             portion.hits = Some(hits);
         }
-        self.settle()
+        self.drain_ready()
     }
 
-    fn settle(&mut self) -> Vec<Vec<Hit>> {
+    fn drain_ready(&mut self) -> Vec<Vec<BlockHits>> {
         let mut released = Vec::new();
         let is_next = |portion: &SearchPortion, done: &Range<usize>| {
             portion.hits.is_some()
@@ -248,11 +248,11 @@ mod tests {
         ) {
             let transcript = session(&are_heavy);
             let len = transcript.order().len();
-            let mut progress = SearchProgress::from(start.min(len), None);
+            let mut progress = SearchProgress::starting_at(start.min(len), None);
             let mut waiting: Vec<(u32, Vec<EntryId>)> = Vec::new();
             let mut answered = HashSet::new();
             for turn in order.iter().cycle() {
-                while let Some((number, texts)) = progress.hand_out(&transcript) {
+                while let Some((number, texts)) = progress.next_portion(&transcript) {
                     waiting.push((number, texts.iter().map(|(id, _)| *id).collect()));
                 }
                 assert_eq!(progress.is_complete(len), answered.len() == len);
@@ -263,7 +263,7 @@ mod tests {
                 }
                 let (number, ids) = waiting.remove(turn % waiting.len());
                 assert!(ids.into_iter().all(|id| answered.insert(id)), "each entry once");
-                progress.take(number, Vec::new());
+                progress.add_hits(number, Vec::new());
             }
             assert_eq!(answered.len(), len);
         }

@@ -27,7 +27,7 @@ impl FollowIdentity {
     }
 
     /// Records bytes that were read at an offset.
-    pub(super) fn note(&mut self, bytes: &[u8], at: u64) {
+    pub(super) fn record(&mut self, bytes: &[u8], at: u64) {
         if at == self.head.len() as u64 {
             let wanting = HEAD.saturating_sub(self.head.len()).min(bytes.len());
             self.head

@@ -55,7 +55,7 @@ fn growth_touch_and_truncation_are_distinguished() {
     append(&path, "one\ntwo\nthree\n");
     assert_eq!(
         follower.poll(now),
-        FollowChange::Anew("cut and written anew")
+        FollowChange::Replaced("cut and written anew")
     );
     assert_eq!(read_all(&mut follower), "one\ntwo\nthree\n");
     assert_eq!(follower.poll(now), FollowChange::Quiet);
@@ -77,7 +77,7 @@ fn a_file_that_stays_empty_is_said_once() {
     append(&path, "two\n");
     assert_eq!(
         follower.poll(due),
-        FollowChange::Anew("cut and written anew")
+        FollowChange::Replaced("cut and written anew")
     );
     assert_eq!(
         (read_all(&mut follower), follower.poll(due)),
@@ -91,7 +91,10 @@ fn a_file_cut_and_regrown_between_two_looks_is_noticed() {
     for rewritten in ["1ne\ntwo\nthree\n", "one\nTWO\nthree\n"] {
         let (_dir, path, mut follower) = followed("one\ntwo\n");
         fs::write(&path, rewritten).unwrap();
-        assert_eq!(follower.poll(now), FollowChange::Anew("rewritten in place"));
+        assert_eq!(
+            follower.poll(now),
+            FollowChange::Replaced("rewritten in place")
+        );
         assert_eq!(read_all(&mut follower), rewritten);
     }
 }
@@ -114,7 +117,7 @@ fn a_replaced_file_is_drained_first() {
     assert_eq!(read_all(&mut follower), "three\n");
     assert_eq!(
         follower.poll(now),
-        FollowChange::Anew("replaced by another file")
+        FollowChange::Replaced("replaced by another file")
     );
     assert_eq!(read_all(&mut follower), "new\n");
     fs::rename(&path, dir.path().join("x")).unwrap();
@@ -125,7 +128,7 @@ fn a_replaced_file_is_drained_first() {
     fs::rename(&path, &old).unwrap();
     assert_eq!(follower.poll(now), moved(&old));
     fs::remove_file(&old).unwrap();
-    assert_eq!(follower.poll(now), FollowChange::Gone);
+    assert_eq!(follower.poll(now), FollowChange::Deleted);
     assert_eq!(follower.poll(now), FollowChange::Quiet);
 }
 
@@ -142,7 +145,7 @@ fn a_swapped_link_is_another_file() {
     std::os::unix::fs::symlink(&other, &link).unwrap();
     assert_eq!(
         follower.poll(Instant::now()),
-        FollowChange::Anew("replaced by another file")
+        FollowChange::Replaced("replaced by another file")
     );
 }
 
@@ -169,7 +172,7 @@ fn a_failure_is_reported_once_and_tried_again_later() {
     );
     assert!(matches!(
         follower.poll(now + Duration::from_secs(1)),
-        FollowChange::Anew(_)
+        FollowChange::Replaced(_)
     ));
     drop(dir);
 }
@@ -259,7 +262,7 @@ fn a_new_file_with_the_number_of_the_old_one_is_another_text() {
     for text in ["other\nlonger\n", "ONE\ntwo\n", "1\n"] {
         let (dir, path, mut follower) = followed("one\ntwo\n");
         // As files beside the session are: nothing holds their number.
-        follower.rest();
+        follower.close();
         let number = fs::metadata(&path).unwrap().ino();
         fs::remove_file(&path).unwrap();
         let mut tries = Vec::new();
@@ -277,7 +280,7 @@ fn a_new_file_with_the_number_of_the_old_one_is_another_text() {
         append(&path, text);
         let now = Instant::now();
         assert!(
-            matches!(follower.poll(now), FollowChange::Anew(_)),
+            matches!(follower.poll(now), FollowChange::Replaced(_)),
             "{text}"
         );
         assert_eq!(read_all(&mut follower), text);
@@ -296,7 +299,7 @@ fn a_successor_that_is_empty_yet_takes_nothing_away() {
     append(&path, "another\n");
     assert_eq!(
         follower.poll(now),
-        FollowChange::Anew("replaced by another file")
+        FollowChange::Replaced("replaced by another file")
     );
     assert_eq!(read_all(&mut follower), "another\n");
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Receiver;
 
 use crate::source::metadata::Metadata;
-use crate::source::wire::{Answer, Reply};
+use crate::source::wire::{Reply, WireAnswer};
 
 /// How long an answer is used again.
 const MOMENT: Duration = Duration::from_secs(1);
@@ -49,7 +49,7 @@ impl Asked {
 }
 
 /// An answer, or the system's number of the error.
-type Kept = Result<Answer, i32>;
+type Kept = Result<WireAnswer, i32>;
 
 /// The last answers of a host.
 #[derive(Default)]
@@ -69,14 +69,19 @@ enum Expected {
 }
 
 impl Answers {
-    pub(super) fn find(&self, question: &[u8], events: u64) -> Option<io::Result<Answer>> {
+    pub(super) fn find(&self, question: &[u8], events: u64) -> Option<io::Result<WireAnswer>> {
         let (asked, kept) = self.kept.get(question)?;
         asked
             .is_new(events)
             .then(|| kept.clone().map_err(io::Error::from_raw_os_error))
     }
 
-    pub(super) fn keep(&mut self, question: Vec<u8>, asked: Asked, answer: &io::Result<Answer>) {
+    pub(super) fn keep(
+        &mut self,
+        question: Vec<u8>,
+        asked: Asked,
+        answer: &io::Result<WireAnswer>,
+    ) {
         let kept = match answer {
             Ok(answer) => Ok(answer.clone()),
             Err(error) => match error.raw_os_error() {

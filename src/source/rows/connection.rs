@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::image::DatabaseImage;
 use super::marks::DatabaseMarks;
 use super::reader::{ResultRows, RowReader};
-use super::{Cell, Failure};
+use super::{DatabaseFailure, SqlValue};
 
 /// How long a statement is retried while a writer interferes; then it fails as busy.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -31,7 +31,7 @@ const TRIES_IN_PLACE: u32 = 2;
 
 pub(crate) struct Database {
     path: PathBuf,
-    look: RefCell<OpenState>,
+    state: RefCell<OpenState>,
     patience: Duration,
 }
 
@@ -45,16 +45,16 @@ struct OpenState {
 
 impl OpenState {
     /// Starts reading the database as it is now.
-    fn begin(path: &Path, tries: u32) -> Result<Self, Failure> {
-        let unreadable = |error| Failure::of(&error);
+    fn begin(path: &Path, tries: u32) -> Result<Self, DatabaseFailure> {
+        let unreadable = |error| DatabaseFailure::of(&error);
         let marks = DatabaseMarks::of(path)?;
         let mut image = DatabaseImage::open(path, marks.has_log()).map_err(unreadable)?;
         if tries > TRIES_IN_PLACE {
             image = image.copied().map_err(unreadable)?;
         }
         let is_copy = image.is_copy();
-        if is_copy && !marks.hold() {
-            return Err(Failure::Busy);
+        if is_copy && !marks.is_consistent() {
+            return Err(DatabaseFailure::Busy);
         }
         Ok(Self {
             marks,
@@ -64,34 +64,34 @@ impl OpenState {
     }
 
     /// Whether everything read so far belongs to one state.
-    fn holds(&self) -> bool {
-        self.is_copy || self.marks.hold()
+    fn is_consistent(&self) -> bool {
+        self.is_copy || self.marks.is_consistent()
     }
 }
 
 impl Database {
-    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Self, DatabaseFailure> {
         Self::open_patiently(path, PATIENCE)
     }
 
     /// Opens a database; this and every statement waits up to `patience` for a writer.
-    pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, Failure> {
+    pub(crate) fn open_patiently(path: &Path, patience: Duration) -> Result<Self, DatabaseFailure> {
         let look = tried(patience, |tries| OpenState::begin(path, tries))?;
         Ok(Self {
             path: path.to_owned(),
-            look: RefCell::new(look),
+            state: RefCell::new(look),
             patience,
         })
     }
 
     /// Whether nothing was committed since it was opened.
     pub(crate) fn is_current(&self) -> bool {
-        DatabaseMarks::of(&self.path).is_ok_and(|now| now == self.look.borrow().marks)
+        DatabaseMarks::of(&self.path).is_ok_and(|now| now == self.state.borrow().marks)
     }
 
     /// What is wrong with the files beside it. Reads all of them.
     pub(crate) fn anomaly(&self) -> Option<&'static str> {
-        let is_broken = self.look.borrow().marks.has_broken_log();
+        let is_broken = self.state.borrow().marks.has_broken_log();
         is_broken.then_some(
             "the log beside this database (-wal) is damaged; changes that were only in it are missing",
         )
@@ -100,12 +100,12 @@ impl Database {
     /// The tables with their columns. Views are left out, because the maker of the database decides
     /// what they do, and virtual tables, because their modules may be missing here (`vec0` of
     /// OpenClaw's memory).
-    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, Failure> {
+    pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, DatabaseFailure> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \
                    WHERE t.type = 'table' AND t.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY t.rowid, c.cid";
         self.each(sql, &[], &mut |row| {
-            let mut names = row.iter().filter_map(Cell::text);
+            let mut names = row.iter().filter_map(SqlValue::text);
             let (Some(table), Some(column)) = (names.next(), names.next()) else {
                 return;
             };
@@ -118,7 +118,7 @@ impl Database {
     }
 
     /// A number that changes with the schema, and when rows were moved.
-    pub(crate) fn schema(&self) -> Result<i64, Failure> {
+    pub(crate) fn schema(&self) -> Result<i64, DatabaseFailure> {
         Ok(self
             .value("PRAGMA schema_version", &[])?
             .and_then(|cell| cell.int())
@@ -129,10 +129,10 @@ impl Database {
     pub(crate) fn each(
         &self,
         sql: &str,
-        parameters: &[Cell],
-        each: &mut dyn FnMut(Vec<Cell>),
-    ) -> Result<(), Failure> {
-        let answers = self.ask(&mut std::iter::once((sql, parameters.to_vec())))?;
+        parameters: &[SqlValue],
+        each: &mut dyn FnMut(Vec<SqlValue>),
+    ) -> Result<(), DatabaseFailure> {
+        let answers = self.query(&mut std::iter::once((sql, parameters.to_vec())))?;
         for rows in answers {
             rows?.into_iter().for_each(&mut *each);
         }
@@ -143,39 +143,43 @@ impl Database {
     /// answered, the others as long as the answers stay small. All belong to one state.
     pub(crate) fn values(
         &self,
-        questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
-    ) -> Result<Vec<Result<Option<Cell>, Failure>>, Failure> {
-        let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
+        questions: &mut dyn Iterator<Item = (&str, Vec<SqlValue>)>,
+    ) -> Result<Vec<Result<Option<SqlValue>, DatabaseFailure>>, DatabaseFailure> {
+        let first = |rows: Vec<Vec<SqlValue>>| rows.into_iter().flatten().next();
         Ok(self
-            .ask(questions)?
+            .query(questions)?
             .into_iter()
             .map(|rows| rows.map(first))
             .collect())
     }
 
-    fn ask(
+    fn query(
         &self,
-        questions: &mut dyn Iterator<Item = (&str, Vec<Cell>)>,
-    ) -> Result<Vec<Result<ResultRows, Failure>>, Failure> {
+        questions: &mut dyn Iterator<Item = (&str, Vec<SqlValue>)>,
+    ) -> Result<Vec<Result<ResultRows, DatabaseFailure>>, DatabaseFailure> {
         let questions: Vec<_> = questions
             .map(|(sql, parameters)| (sql.to_owned(), parameters))
             .collect();
-        let mut look = self.look.borrow_mut();
+        let mut look = self.state.borrow_mut();
         tried(self.patience, |tries| {
             if tries > 1 {
                 *look = OpenState::begin(&self.path, tries)?;
             }
-            let answers = look.reader.ask(questions.clone());
-            if look.holds() {
+            let answers = look.reader.query(questions.clone());
+            if look.is_consistent() {
                 Ok(answers)
             } else {
-                Err(Failure::Busy)
+                Err(DatabaseFailure::Busy)
             }
         })
     }
 
     /// The first value of a query.
-    pub(crate) fn value(&self, sql: &str, parameters: &[Cell]) -> Result<Option<Cell>, Failure> {
+    pub(crate) fn value(
+        &self,
+        sql: &str,
+        parameters: &[SqlValue],
+    ) -> Result<Option<SqlValue>, DatabaseFailure> {
         let mut first = None;
         self.each(sql, parameters, &mut |row| {
             first = first.take().or_else(|| row.into_iter().next());
@@ -187,15 +191,15 @@ impl Database {
 /// Retries for a while if a writer interferes.
 fn tried<T>(
     patience: Duration,
-    mut attempt: impl FnMut(u32) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    mut attempt: impl FnMut(u32) -> Result<T, DatabaseFailure>,
+) -> Result<T, DatabaseFailure> {
     let begun = Instant::now();
     let (mut tries, mut pause) = (1, PAUSE);
     loop {
         match attempt(tries) {
-            Err(Failure::Busy) if tries < TRIES || begun.elapsed() < patience => {}
+            Err(DatabaseFailure::Busy) if tries < TRIES || begun.elapsed() < patience => {}
             // The change may have been finished between two statements; else waiting is of no use.
-            Err(Failure::Unfinished) if tries < TRIES => {}
+            Err(DatabaseFailure::Unfinished) if tries < TRIES => {}
             done => return done,
         }
         std::thread::sleep(pause);
@@ -215,7 +219,7 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use super::{Database, Failure};
+    use super::{Database, DatabaseFailure};
 
     /// Commits every few ms, and moves its log into the database each time: because it is closed, or as it was told to.
     fn write(path: &Path, is_closed: bool, is_over: &AtomicBool) {
@@ -242,11 +246,11 @@ mod tests {
     }
 
     /// The least and the greatest of numbers that are the same in each state.
-    fn ends(database: &Database) -> Result<(i64, i64), Failure> {
+    fn ends(database: &Database) -> Result<(i64, i64), DatabaseFailure> {
         let mut found = (0, 0);
         let sql = "SELECT min(n), max(n) FROM t";
         database.each(sql, &[], &mut |row| {
-            let mut numbers = row.iter().filter_map(super::Cell::int);
+            let mut numbers = row.iter().filter_map(super::SqlValue::int);
             found = numbers.next().zip(numbers.next()).unwrap_or_default();
         })?;
         Ok(found)
@@ -273,8 +277,11 @@ mod tests {
                 let read = (0..20).try_for_each(|_| {
                     let database = Database::open_patiently(&path, Duration::from_secs(1))?;
                     let four = [(); 4].map(|()| ends(&database));
-                    states.extend(four.into_iter().collect::<Result<Vec<_>, Failure>>()?);
-                    Ok::<_, Failure>(())
+                    states.extend(
+                        four.into_iter()
+                            .collect::<Result<Vec<_>, DatabaseFailure>>()?,
+                    );
+                    Ok::<_, DatabaseFailure>(())
                 });
                 is_over.store(true, Ordering::Relaxed);
                 read

@@ -8,8 +8,8 @@
 use std::io;
 use std::path::Path;
 
-use super::beside;
 use super::log::Changes;
+use super::sidecar;
 use crate::source::fs::File;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_at};
@@ -33,7 +33,7 @@ impl DatabaseImage {
     pub(crate) fn open(path: &Path, has_log: bool) -> io::Result<Self> {
         // The log first: what is checkpointed from now on was in it.
         let log = || {
-            let file = regular::open_current(&beside(path, "-wal")).ok()?;
+            let file = regular::open_current(&sidecar(path, "-wal")).ok()?;
             let changes = Changes::of(&file)?;
             Some((file, changes))
         };

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::log::{HEADER, Header, first_lost};
-use super::{Failure, beside};
+use super::{DatabaseFailure, sidecar};
 use crate::source::fs::File;
 use crate::source::regular;
 use crate::source::stamp::{Stamp, read_range};
@@ -51,15 +51,15 @@ struct LogIndex {
 
 impl DatabaseMarks {
     /// The state now, if no change is being made.
-    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
-        let unreadable = |error: io::Error| Failure::of(&error);
+    pub(crate) fn of(path: &Path) -> Result<Self, DatabaseFailure> {
+        let unreadable = |error: io::Error| DatabaseFailure::of(&error);
         // The log first: what is checkpointed from now on was in it.
         let log = Log::of(path);
         let file = regular::open_current(path).map_err(unreadable)?;
         let base = Stamp::of_file(&file).map_err(unreadable)?;
         let counter = counter(&file).map_err(unreadable)?;
         if log.is_none() {
-            look_for_writer(&file, path)?;
+            check_no_writer(&file, path)?;
         }
         Ok(Self {
             path: path.to_owned(),
@@ -70,7 +70,7 @@ impl DatabaseMarks {
     }
 
     /// Whether everything read since belongs to one state.
-    pub(crate) fn hold(&self) -> bool {
+    pub(crate) fn is_consistent(&self) -> bool {
         let log = Log::of(&self.path);
         match (&self.log, &log) {
             (None, None) => self.is_unchanged().unwrap_or(false),
@@ -98,27 +98,28 @@ impl DatabaseMarks {
     pub(crate) fn has_broken_log(&self) -> bool {
         self.log
             .as_ref()
-            .is_some_and(|log| log.is_broken(&beside(&self.path, "-wal")))
+            .is_some_and(|log| log.is_broken(&sidecar(&self.path, "-wal")))
     }
 
     fn is_unwritten(&self) -> bool {
         Stamp::of(&self.path).is_ok_and(|now| now == self.base)
     }
 
-    fn is_unchanged(&self) -> Result<bool, Failure> {
-        let file = regular::open_current(&self.path).map_err(|error| Failure::of(&error))?;
+    fn is_unchanged(&self) -> Result<bool, DatabaseFailure> {
+        let file =
+            regular::open_current(&self.path).map_err(|error| DatabaseFailure::of(&error))?;
         // A writer that is not seen here has increased the counter.
-        look_for_writer(&file, &self.path)?;
+        check_no_writer(&file, &self.path)?;
         Ok(self.is_unwritten() && counter(&file).is_ok_and(|now| now == self.counter))
     }
 }
 
 impl Log {
     fn of(base: &Path) -> Option<Self> {
-        let path = beside(base, "-wal");
+        let path = sidecar(base, "-wal");
         Stamp::of(&path).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
-        let index = LogIndex::of(&beside(base, "-shm"));
+        let index = LogIndex::of(&sidecar(base, "-shm"));
         let file = regular::open_current(&path).ok()?;
         let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
         Some(Self {
@@ -168,11 +169,11 @@ fn counter(file: &File) -> io::Result<Vec<u8>> {
 }
 
 /// Fails if a change is being made to the pages of a database without a log.
-fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
+fn check_no_writer(file: &File, base: &Path) -> Result<(), DatabaseFailure> {
     if is_locked(file, SHARED) {
-        return Err(Failure::Busy);
+        return Err(DatabaseFailure::Busy);
     }
-    let journal = beside(base, "-journal");
+    let journal = sidecar(base, "-journal");
     let first = Stamp::of(&journal)
         .ok()
         .filter(|stamp| stamp.len > 0)
@@ -182,7 +183,7 @@ fn look_for_writer(file: &File, base: &Path) -> Result<(), Failure> {
         None | Some([] | [0]) => Ok(()),
         // It has saved the pages that it will change, and has not begun.
         Some(_) if is_locked(file, RESERVED) => Ok(()),
-        Some(_) => Err(Failure::Unfinished),
+        Some(_) => Err(DatabaseFailure::Unfinished),
     }
 }
 

@@ -8,12 +8,12 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, ErrorCode, ToSql};
 
 use super::image::DatabaseImage;
-use super::{Cell, Failure, vfs};
+use super::{DatabaseFailure, SqlValue, vfs};
 
 /// The rows of a result.
-pub(crate) type ResultRows = Vec<Vec<Cell>>;
+pub(crate) type ResultRows = Vec<Vec<SqlValue>>;
 
-pub(crate) type SqlQuery = (String, Vec<Cell>);
+pub(crate) type SqlQuery = (String, Vec<SqlValue>);
 
 /// Further queries asked at once are not answered after so many bytes.
 const ENOUGH: usize = 1 << 20;
@@ -22,20 +22,20 @@ const ENOUGH: usize = 1 << 20;
 pub struct RowReader {
     /// Dropped to end the thread.
     questions: Option<Sender<Vec<SqlQuery>>>,
-    answers: Receiver<Vec<Result<ResultRows, Failure>>>,
+    answers: Receiver<Vec<Result<ResultRows, DatabaseFailure>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl RowReader {
     /// Starts the thread on an open database.
-    pub(crate) fn start(image: DatabaseImage) -> Result<Self, Failure> {
+    pub(crate) fn start(image: DatabaseImage) -> Result<Self, DatabaseFailure> {
         let (questions, asked) = bounded(1);
         let (answer, answers) = bounded(1);
         let serve = move || serve(image, &asked, &answer);
         let thread = thread::Builder::new()
             .name("database".to_owned())
             .spawn(serve);
-        let thread = thread.map_err(|error| Failure::Unreadable(error.to_string()))?;
+        let thread = thread.map_err(|error| DatabaseFailure::Unreadable(error.to_string()))?;
         Ok(Self {
             questions: Some(questions),
             answers,
@@ -44,7 +44,10 @@ impl RowReader {
     }
 
     /// The results of queries, of the first one at least.
-    pub(crate) fn ask(&self, questions: Vec<SqlQuery>) -> Vec<Result<ResultRows, Failure>> {
+    pub(crate) fn query(
+        &self,
+        questions: Vec<SqlQuery>,
+    ) -> Vec<Result<ResultRows, DatabaseFailure>> {
         let asked = self
             .questions
             .as_ref()
@@ -54,7 +57,11 @@ impl RowReader {
         } else {
             None
         };
-        answers.unwrap_or_else(|| vec![Err(Failure::Unreadable("its reader has ended".to_owned()))])
+        answers.unwrap_or_else(|| {
+            vec![Err(DatabaseFailure::Unreadable(
+                "its reader has ended".to_owned(),
+            ))]
+        })
     }
 }
 
@@ -70,7 +77,7 @@ impl Drop for RowReader {
 fn serve(
     image: DatabaseImage,
     asked: &Receiver<Vec<SqlQuery>>,
-    answer: &Sender<Vec<Result<ResultRows, Failure>>>,
+    answer: &Sender<Vec<Result<ResultRows, DatabaseFailure>>>,
 ) {
     #[cfg(target_os = "linux")]
     super::guard::bind_this_thread();
@@ -86,7 +93,7 @@ fn serve(
                 .iter()
                 .flatten()
                 .flatten()
-                .filter_map(Cell::bytes)
+                .filter_map(SqlValue::bytes)
                 .map(<[u8]>::len)
                 .sum::<usize>();
             answers.push(rows);
@@ -111,7 +118,11 @@ fn connect(image: DatabaseImage) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<ResultRows, Failure> {
+fn rows(
+    connection: &Connection,
+    sql: &str,
+    parameters: &[SqlValue],
+) -> Result<ResultRows, DatabaseFailure> {
     let mut statement = connection
         .prepare_cached(sql)
         .map_err(|error| failure(&error))?;
@@ -129,23 +140,23 @@ fn rows(connection: &Connection, sql: &str, parameters: &[Cell]) -> Result<Resul
         // The statement is valid, so the value is the problem: JSON holds no bytes, and no text is
         // endless.
         Some(ErrorCode::Unknown | ErrorCode::TooBig | ErrorCode::TypeMismatch) => {
-            Failure::Damaged(words(&error))
+            DatabaseFailure::Damaged(words(&error))
         }
         _ => failure(&error),
     })
 }
 
-fn cell(value: ValueRef<'_>) -> Cell {
+fn cell(value: ValueRef<'_>) -> SqlValue {
     match value {
-        ValueRef::Null => Cell::Null,
-        ValueRef::Integer(n) => Cell::Int(n),
-        ValueRef::Real(n) => Cell::Real(n),
-        ValueRef::Text(bytes) => Cell::Text(bytes.to_vec()),
-        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
+        ValueRef::Null => SqlValue::Null,
+        ValueRef::Integer(n) => SqlValue::Int(n),
+        ValueRef::Real(n) => SqlValue::Real(n),
+        ValueRef::Text(bytes) => SqlValue::Text(bytes.to_vec()),
+        ValueRef::Blob(bytes) => SqlValue::Blob(bytes.to_vec()),
     }
 }
 
-impl ToSql for Cell {
+impl ToSql for SqlValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Self::Null => ToSqlOutput::Owned(Value::Null),
@@ -164,18 +175,18 @@ fn words(error: &Error) -> String {
     }
 }
 
-fn failure(error: &Error) -> Failure {
+fn failure(error: &Error) -> DatabaseFailure {
     let what = words(error);
     match error.sqlite_error_code() {
         Some(
             ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
             | ErrorCode::FileLockingProtocolFailed,
-        ) => Failure::Busy,
-        Some(ErrorCode::DatabaseCorrupt) => Failure::Damaged(what),
+        ) => DatabaseFailure::Busy,
+        Some(ErrorCode::DatabaseCorrupt) => DatabaseFailure::Damaged(what),
         Some(ErrorCode::NotADatabase) => {
-            Failure::Unreadable("not a database, or only a piece of one".to_owned())
+            DatabaseFailure::Unreadable("not a database, or only a piece of one".to_owned())
         }
-        _ => Failure::Unreadable(what),
+        _ => DatabaseFailure::Unreadable(what),
     }
 }

@@ -290,8 +290,8 @@ mod tests {
 
     use rusqlite::Connection;
 
-    use super::super::beside;
     use super::super::image::DatabaseImage;
+    use super::super::sidecar;
     use super::connect;
 
     /// A database with a log in which rows wait, without its index, as an agent leaves it that was killed.
@@ -318,7 +318,7 @@ mod tests {
             }
         }
         for ending in ["", "-wal"] {
-            fs::copy(beside(&written, ending), beside(&path, ending)).unwrap();
+            fs::copy(sidecar(&written, ending), sidecar(&path, ending)).unwrap();
         }
         path
     }
@@ -380,7 +380,7 @@ mod tests {
                 // With its own VFS SQLite removes the log of an empty database.
                 fs::write(&path, "").unwrap();
             } else {
-                fs::remove_file(beside(&path, ending)).unwrap();
+                fs::remove_file(sidecar(&path, ending)).unwrap();
             }
             let before = files(&path);
             let connection = connect(image).unwrap();
@@ -396,7 +396,7 @@ mod tests {
     fn a_change_in_a_log_counts_when_it_is_complete_and_sound() {
         let dir = tempfile::tempdir().unwrap();
         let path = with_log(dir.path(), 40);
-        let log = beside(&path, "-wal");
+        let log = sidecar(&path, "-wal");
         let whole = fs::read(&log).unwrap();
         let count = || {
             let connection = connect(DatabaseImage::open(&path, true).unwrap()).unwrap();

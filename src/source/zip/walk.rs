@@ -49,7 +49,7 @@ pub(super) fn walk(file: &File) -> io::Result<BTreeMap<MemberOrder, Member>> {
         let begin = at + len;
         let end = match packed.and_then(|len| begin.checked_add(len)) {
             // The last one may break off.
-            Some(end) if begins_header(file, end)? => end,
+            Some(end) if is_at_header(file, end)? => end,
             known => match window.next_header(begin)? {
                 Some((next, _)) => next - descriptor(file, begin, next)?,
                 None => known.map_or(file.metadata()?.len, |end| end.max(begin)),
@@ -110,7 +110,7 @@ impl<'h> Local<'h> {
 }
 
 /// Whether a header begins here, or the file ends.
-fn begins_header(file: &File, at: u64) -> io::Result<bool> {
+fn is_at_header(file: &File, at: u64) -> io::Result<bool> {
     let bytes = read_range(file, at, LOCAL.len())?;
     Ok(bytes.starts_with(LOCAL) || bytes.starts_with(CENTRAL))
 }

@@ -111,7 +111,7 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn shown(target: &Target, level: Level, json: bool) -> String {
-    let options = printer::Options {
+    let options = printer::PrintOptions {
         targets: vec![Ok(target.clone())],
         is_joined: false,
         folders: Folders::default(),
@@ -123,7 +123,7 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
         level,
         json,
         follow: None,
-        branch: printer::Choice::All,
+        branch: printer::BranchChoice::All,
     };
     let mut out = Vec::new();
     show::write(&options, || Timestamp(0), &mut out).unwrap();
@@ -133,7 +133,7 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
 fn figures(target: &Target) -> Value {
     let mut out = Vec::new();
     let (targets, folders) = (vec![Ok(target.clone())], Folders::default());
-    let options = stats::Options {
+    let options = stats::StatsOptions {
         targets,
         folders,
         json: true,

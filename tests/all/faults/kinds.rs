@@ -175,9 +175,9 @@ fn what_cannot_be_read_again_is_kept_however_much_it_is() {
             .flat_map(|entry| &entry.blocks);
         let away = blocks
             .flat_map(|block| block.kind.bodies())
-            .filter(|body| body.is_away())
+            .filter(|body| body.is_on_disk())
             .count();
-        (away, stage.app.reader.session.transcript.held_bytes())
+        (away, stage.app.reader.session.transcript.loaded_bytes())
     };
     let (gone, held) = away(&plain);
     assert!(

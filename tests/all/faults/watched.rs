@@ -15,11 +15,11 @@ use crate::follow::{Followed, Place, agent_line, append, following, line, lines,
 #[test]
 fn the_poll_is_reported_when_it_is_asked_for() {
     following(|_, followed| {
-        let is_reported = followed.polled.contains(&Polled::Asked);
+        let is_reported = followed.polled.contains(&Polled::Requested);
         let is_unsure = followed
             .polled
             .iter()
-            .any(|why| matches!(why, Polled::Unsure(_)));
+            .any(|why| matches!(why, Polled::Eventless(_)));
         assert!(
             followed.polled.len() <= 1 && (is_reported || is_unsure || followed.polled.is_empty())
         );
@@ -27,7 +27,7 @@ fn the_poll_is_reported_when_it_is_asked_for() {
     let place = Place::new("session.jsonl");
     fs::write(&place.path, text(&lines(0..1))).unwrap();
     let followed = Followed::start(&place.path, WatchMode::Poll);
-    assert_eq!(followed.polled, [Polled::Asked]);
+    assert_eq!(followed.polled, [Polled::Requested]);
     followed.end();
 }
 

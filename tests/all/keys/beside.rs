@@ -5,7 +5,7 @@ use tv::app::effect::Effect;
 use tv::app::input::action::{Tab, View, Way};
 use tv::app::input::mouse::{Gesture, Pointer};
 use tv::app::panes::Pane;
-use tv::app::text::wrapping::Numbers;
+use tv::app::text::wrapping::LineNumbers;
 use tv::app::update::Event;
 use tv::model::edit::{Batch, Edit, Feed};
 use tv::model::text::Text;
@@ -13,7 +13,7 @@ use tv::model::timestamp::Timestamp;
 use tv::model::tool::{ToolKind, Verdict};
 use tv::render::row::RowKind;
 use tv::render::theme::Theme;
-use tv::session::news::Seen;
+use tv::session::news::LastView;
 
 use super::{BRANCHES, Journey, Key, branches, is, landmarks, long, on_a_record};
 use crate::made::{answer, boats, calls, prompt, result_at};
@@ -199,7 +199,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
                 beside(&stage).as_str(),
                 stage.app.reader.text.wrapping.numbers
             ),
-            ("", Numbers::None)
+            ("", LineNumbers::None)
         );
     }),
     ("time", |key| {
@@ -417,7 +417,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         assert_eq!(copied(key.press(&mut stage)), "/boats/harbour.jsonl#c3");
         let (_, id) = copied(&stage).split_once('#').unwrap();
         let mut opened = landmarks();
-        opened.app.reader.text.places.wanted = Some(id.to_owned());
+        opened.app.reader.text.places.requested_entry = Some(id.to_owned());
         opened.feed(Feed::CaughtUp);
         opened.arrange();
         assert_eq!(opened.focused_key(), "c3", "the link leads there");
@@ -540,7 +540,7 @@ fn leads_to_news(key: &Key, before: &str) {
             .iter()
             .any(|line| line.row().is_some_and(|row| row.kind == RowKind::News))
     };
-    stage.app.reader.text.places.seen = Some(Seen {
+    stage.app.reader.text.places.last_visit = Some(LastView {
         key: Text::from("p3"),
         at: Timestamp(stage.app.reader.screen.now.0 - 60_000),
     });

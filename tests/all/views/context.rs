@@ -129,7 +129,7 @@ fn session() -> Vec<Edit> {
         answer("a5", 820, [3, 47_500, 100_000], |said| {
             text(said, "All of them pass.");
         }),
-        Edit::Meta(MetaEdit::Kept {
+        Edit::Meta(MetaEdit::FirstKept {
             compaction: Key::from("c"),
             first: Key::from("a5"),
         }),
@@ -284,7 +284,7 @@ fn lost(stage: &Stage) -> Vec<String> {
             .unwrap()
             .key
             .to_string();
-        if stage.app.reader.text.as_of.has_lost(line.entry) && keys.last() != Some(&key) {
+        if stage.app.reader.text.as_of.is_dimmed(line.entry) && keys.last() != Some(&key) {
             keys.push(key);
         }
     }
@@ -343,7 +343,7 @@ fn what_the_model_no_longer_saw_is_dimmed_on_demand() {
         .reader
         .text
         .as_of
-        .then()
+        .totals()
         .map(|then| then.cost.clone())
         .expect("a state at the cursor");
     let then = phrases::cost(&then).unwrap();

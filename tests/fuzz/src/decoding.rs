@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use tv::formats::decoder::{Format, Place, feed, unframed};
+use tv::formats::decoder::{Format, RecordPlace, feed, unframed};
 use tv::formats::named;
 use tv::ingest::contents;
 use tv::model::body::Body;
-use tv::model::edit::{Batch, Mode};
+use tv::model::edit::{Batch, BatchMode};
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::transcript::Transcript;
 use tv::render::row::Level;
@@ -31,20 +31,20 @@ impl Kept {
 }
 
 /// What else may lie around the sessions of a format.
-fn around(format: &str) -> Vec<Place<'static>> {
-    let file = |path: &'static str| Place::File(Path::new(path));
-    let line = |path: &'static str| Place::CompanionLine(Path::new(path));
+fn around(format: &str) -> Vec<RecordPlace<'static>> {
+    let file = |path: &'static str| RecordPlace::File(Path::new(path));
+    let line = |path: &'static str| RecordPlace::CompanionLine(Path::new(path));
     match format {
         "claude-code" => vec![
             file("s/subagents/agent-c4d5e6f.meta.json"),
             line("s/subagents/agent-c4d5e6f.jsonl"),
-            Place::Text(Path::new("s/tool-results/btest01.txt")),
+            RecordPlace::Text(Path::new("s/tool-results/btest01.txt")),
         ],
         "openclaw" => vec![
             file("agents/main/sessions/sessions.json"),
             file("agents/main/sessions/a.jsonl.lock"),
             line("agents/main/sessions/b.jsonl"),
-            Place::Row("transcript_events"),
+            RecordPlace::Row("transcript_events"),
         ],
         "cline" => {
             vec![
@@ -68,9 +68,9 @@ fn around(format: &str) -> Vec<Place<'static>> {
             file("storage/part/msg_01/prt_001.json"),
             file("storage/session_diff/ses_1.json"),
             file("storage/todo/ses_1.json"),
-            Place::Row("session"),
-            Place::Row("message"),
-            Place::Row("part"),
+            RecordPlace::Row("session"),
+            RecordPlace::Row("message"),
+            RecordPlace::Row("part"),
         ],
         _ => Vec::new(),
     }
@@ -93,7 +93,7 @@ pub fn decode(name: &str, data: &[u8]) {
     let around = around(name);
     if let Some(place) = around.get(chance % around.len().max(1)).copied() {
         match place {
-            Place::File(_) | Place::Text(_) | Place::Passage => {
+            RecordPlace::File(_) | RecordPlace::Text(_) | RecordPlace::Passage => {
                 let whole = Kept {
                     origin: origin(0, data.len(), 1),
                     bytes: data.to_vec(),
@@ -142,7 +142,7 @@ fn is_blank(record: Record<'_>) -> bool {
 fn read(
     format: &dyn Format,
     portions: &[&[Kept]],
-    place: Place<'_>,
+    place: RecordPlace<'_>,
     stubs_only: bool,
 ) -> Vec<Batch> {
     let mut decoder = format.decoder(None);
@@ -163,7 +163,7 @@ fn read(
             );
             if is_blank(kept.record()) {
                 assert_eq!(told, (0, 0), "a blank record is none");
-            } else if matches!(place, Place::Line | Place::Element) {
+            } else if matches!(place, RecordPlace::Line | RecordPlace::Element) {
                 assert!(
                     told.0 > 0,
                     "a record was lost: {:?}",
@@ -181,7 +181,7 @@ fn read(
     batches
 }
 
-fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
+fn lightly(format: &dyn Format, records: &[Kept], place: RecordPlace<'_>) {
     let batches = read(format, &[records], place, false);
     laws::assert_clean_within(&batches);
     laws::assert_transcript_clean(&laws::tell(batches));
@@ -192,7 +192,7 @@ fn lightly(format: &dyn Format, records: &[Kept], place: Place<'_>) {
 /// by a hash of its bytes. `chance` also decides where the file is cut, how wide it is shown, and
 /// which records are read again.
 fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
-    let batches = read(format, &[lines], Place::Line, false);
+    let batches = read(format, &[lines], RecordPlace::Line, false);
     let whole = laws::tell(batches.clone());
     laws::assert_transcript_clean(&whole);
     let (asked, chance) = (chance % 4, chance / 4);
@@ -220,7 +220,7 @@ fn as_session(format: &'static dyn Format, lines: &[Kept], chance: usize) {
 /// Any chunks give the same session.
 fn in_two_portions(format: &'static dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
     let (head, rest) = lines.split_at(chance % (lines.len() + 1));
-    let parts = laws::tell(read(format, &[head, rest], Place::Line, false));
+    let parts = laws::tell(read(format, &[head, rest], RecordPlace::Line, false));
     if is_stream(lines) {
         assert_eq!(parts.tally(), whole.tally());
     } else {
@@ -232,10 +232,10 @@ fn in_two_portions(format: &'static dyn Format, lines: &[Kept], whole: &Transcri
 fn told_again(batches: Vec<Batch>, whole: &Transcript) {
     let mut again = laws::tell(batches.clone());
     for mut batch in batches {
-        batch.mode = Mode::Replace;
+        batch.mode = BatchMode::Replace;
         again.apply(batch);
     }
-    again.settle();
+    again.update_derived();
     laws::assert_same(&again, whole);
 }
 
@@ -249,10 +249,10 @@ fn is_stream(lines: &[Kept]) -> bool {
 
 /// Bodies that were left on disk are the same when a fresh decoder reads their record.
 fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, chance: usize) {
-    let away = laws::tell(read(format, &[lines], Place::Line, true));
+    let away = laws::tell(read(format, &[lines], RecordPlace::Line, true));
     let gone: Vec<(&Body, &Body)> = bodies(&away)
         .zip(bodies(whole))
-        .filter(|(away, _)| away.is_away())
+        .filter(|(away, _)| away.is_on_disk())
         .collect();
     assert_eq!(bodies(&away).count(), bodies(whole).count());
     for (away, kept) in gone.iter().skip(chance % (gone.len() + 1)).take(3) {
@@ -272,7 +272,7 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
                 .iter()
                 .take_while(|line| line.origin.at < end(away.from))
             {
-                feed(&mut *decoder, line.record(), Place::Line, &mut batch);
+                feed(&mut *decoder, line.record(), RecordPlace::Line, &mut batch);
             }
         } else {
             let start = usize::try_from(away.from.at - line.origin.at).expect("small");
@@ -287,7 +287,7 @@ fn bodies_come_again(format: &dyn Format, lines: &[Kept], whole: &Transcript, ch
                     bytes,
                 }
                 .record(),
-                Place::Line,
+                RecordPlace::Line,
                 &mut batch,
             );
         }
@@ -334,14 +334,24 @@ fn as_document(format: &dyn Format, data: &[u8]) {
     let mut decoder = format.decoder(None);
     let mut batch = Batch::default();
     if let Some(header) = &header {
-        feed(&mut *decoder, header.record(), Place::Header, &mut batch);
+        feed(
+            &mut *decoder,
+            header.record(),
+            RecordPlace::Header,
+            &mut batch,
+        );
     }
     for element in elements
         .iter()
         .filter(|element| !is_blank(element.record()))
     {
         let before = batch.tally.records();
-        feed(&mut *decoder, element.record(), Place::Element, &mut batch);
+        feed(
+            &mut *decoder,
+            element.record(),
+            RecordPlace::Element,
+            &mut batch,
+        );
         let told = batch.tally.records() > before;
         assert!(
             told,

@@ -1,7 +1,7 @@
 //! Format definitions: parsing them, and reading by them.
 
 use tv::formats::DEFINITIONS;
-use tv::formats::decoder::{Format, Place, feed};
+use tv::formats::decoder::{Format, RecordPlace, feed};
 use tv::formats::definition::read::read;
 use tv::formats::definition::rule::Definition;
 use tv::model::edit::Batch;
@@ -54,7 +54,7 @@ pub fn define(data: &[u8]) {
                 origin,
                 bytes: sample.as_bytes(),
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut batch,
         );
         assert!(batch.tally.records() > before, "a record was lost");

@@ -138,7 +138,7 @@ pub fn tell(batches: impl IntoIterator<Item = Batch>) -> Transcript {
     for batch in batches {
         transcript.apply(batch);
     }
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 

@@ -11,7 +11,7 @@ use tv::render::markdown::{self, MarkdownMode};
 use tv::render::output::{self, BodyText};
 use tv::render::row::{Look, Row};
 use tv::render::theme::{TerminalSupport, Theme};
-use tv::render::wrap::{Frame, Piece, fit, fit_end, head, tail, width, wrap};
+use tv::render::wrap::{LineFrame, Piece, fit, fit_end, head, tail, width, wrap};
 use tv::render::{ansi, colour::Depth, json, tree};
 
 use crate::laws::{assert_clean, assert_rows, columns};
@@ -96,11 +96,11 @@ pub fn wrapped(data: &[u8]) {
         .split('\n')
         .map(|part| Span::raw(part.to_owned()))
         .collect();
-    let frame = Frame {
+    let frame = LineFrame {
         limit: usize::from(kind & 3),
         cut: if kind & 4 == 0 { "…" } else { "~" },
         sideways: (kind & 8 != 0).then(|| u16::from(kind >> 4)),
-        ..Frame::hanging(room, usize::from(indent))
+        ..LineFrame::hanging(room, usize::from(indent))
     };
     let lines = wrap(&spans, &frame);
     assert!(!lines.is_empty() && (frame.limit == 0 || lines.len() <= frame.limit));

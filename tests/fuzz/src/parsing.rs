@@ -1,10 +1,10 @@
 //! Parses filters, settings, themes, keys and times.
 
 use tv::analysis::expression::Expr;
-use tv::analysis::expression::judge::{Judge, Verdict};
+use tv::analysis::expression::judge::{Judge, Judgement};
 use tv::analysis::expression::parse::{parse, parse_alarm};
 use tv::app::input::keys::parse_keys;
-use tv::formats::decoder::{Place, feed};
+use tv::formats::decoder::{RecordPlace, feed};
 use tv::formats::named;
 use tv::model::edit::Batch;
 use tv::model::record::FileId;
@@ -30,7 +30,7 @@ fn sample() -> Transcript {
     let mut batch = Batch::default();
     LineBuffer::new(FileId(0)).feed(SAMPLE, |line| {
         if let Line::Whole(record) = line {
-            feed(&mut *decoder, record, Place::Line, &mut batch);
+            feed(&mut *decoder, record, RecordPlace::Line, &mut batch);
         }
     });
     decoder.finish(&mut batch);
@@ -66,8 +66,8 @@ fn judge(session: &Transcript, expr: Expr) {
                 (place, block),
                 reads_memory,
             ) {
-                Verdict::Known(known) => known,
-                Verdict::Unsure(unsure) => judge.read(&unsure, &mut |_, _| None),
+                Judgement::Known(known) => known,
+                Judgement::Unsure(unsure) => judge.read(&unsure, &mut |_, _| None),
             };
             let is_shown = told(&yes, true);
             assert_eq!(

@@ -70,7 +70,7 @@ pub fn session(data: &[u8]) {
             .entries()
             .flat_map(|entry| &entry.blocks)
             .flat_map(|block| block.kind.bodies())
-            .filter(|body| body.is_away())
+            .filter(|body| body.is_on_disk())
             .map(|body| (body.from, pager.read(body.from)))
             .collect();
         away.fill(&ids, &contents);

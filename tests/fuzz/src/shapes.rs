@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use tv::analysis::lint::Findings;
-use tv::formats::decoder::{Place, feed};
+use tv::formats::decoder::{RecordPlace, feed};
 use tv::formats::named;
 use tv::model::edit::Batch;
 use tv::model::record::{FileId, Origin, Record};
@@ -66,18 +66,18 @@ pub fn cost(data: &[u8]) {
                 origin,
                 bytes: &line,
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut batch,
         );
         decoder.finish(&mut batch);
         let touched = transcript.apply(batch);
-        findings.note(&transcript, &touched);
+        findings.invalidate(&transcript, &touched);
         if number % (16 * pace) == 0 {
-            transcript.settle();
+            transcript.update_derived();
             findings.follow(&transcript, pace);
         }
     }
-    transcript.settle();
+    transcript.update_derived();
     while !findings.follow(&transcript, 64) {}
     let whole = Findings::of(&transcript);
     assert!(

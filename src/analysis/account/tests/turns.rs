@@ -82,11 +82,11 @@ fn a_turn_is_known_when_all_of_it_was_taken_in() {
     let mut account = Account::default();
     account.follow(&transcript, 10);
     assert_eq!(
-        [0, 1].map(|turn| account.knows(&transcript, turn)),
+        [0, 1].map(|turn| account.is_turn_complete(&transcript, turn)),
         [true, false]
     );
     account.follow(&transcript, usize::MAX);
-    assert!(account.knows(&transcript, 1) && account.is_whole(&transcript));
+    assert!(account.is_turn_complete(&transcript, 1) && account.is_whole(&transcript));
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn lanes_that_grow_change_only_their_turn() {
         let mut batch = Batch::default();
         spend(&mut batch, &format!("s{n}"), Some(200 + n), Some("lane"));
         let touched = transcript.apply(batch);
-        transcript.settle();
-        account.note(&transcript, &touched);
+        transcript.update_derived();
+        account.invalidate(&transcript, &touched);
         account.follow(&transcript, usize::MAX);
         assert_eq!(
             requests(&transcript, &account),
@@ -149,8 +149,8 @@ fn a_turn_of_many_pages_is_the_sum_of_them() {
         Some(3 + 20 + i64::try_from(PAGE).unwrap()),
     );
     let touched = transcript.apply(batch);
-    transcript.settle();
-    account.note(&transcript, &touched);
+    transcript.update_derived();
+    account.invalidate(&transcript, &touched);
     while !account.follow(&transcript, 1) {}
     let first = u64::try_from(PAGE).unwrap() + 20;
     assert_eq!(requests(&transcript, &account), [1, first, all - first, 0]);
@@ -463,7 +463,7 @@ fn a_sub_agent_that_is_recorded_elsewhere_leaves_its_turn_lacking() {
         let lacking = [0, 1].map(|turn| account.turn(&transcript, turn).lacks_agents);
         let is_lacking = !has_lane || is_copy;
         assert_eq!(lacking, [is_lacking, false]);
-        assert_eq!(account.cost(&transcript).lacks_some(), is_lacking);
+        assert_eq!(account.cost(&transcript).is_lower_bound(), is_lacking);
     }
 }
 

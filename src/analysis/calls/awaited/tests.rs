@@ -22,7 +22,7 @@ impl Fixture {
         let mut batch = Batch::default();
         work(&mut batch, Timestamp(self.clock));
         self.transcript.apply(batch);
-        self.transcript.settle();
+        self.transcript.update_derived();
         self
     }
 

@@ -15,7 +15,7 @@ const MOST: usize = 64;
 
 /// A call in flight.
 #[derive(Clone, Copy, Debug)]
-struct Active {
+struct ActiveFlight {
     flight: Flight,
     /// The last item that began meanwhile.
     last: Spot,
@@ -29,7 +29,7 @@ struct Active {
 
 /// Facts of an item: the position and time at which it began.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Item {
+pub struct FlightItem {
     record: u64,
     /// Valid if `is_timed`.
     at: Timestamp,
@@ -38,7 +38,7 @@ pub struct Item {
     block: u32,
     /// Hash of the call's id, to find it among those of its entry.
     call: u32,
-    kind: Kind,
+    kind: FlightKind,
     is_prompt: bool,
     is_timed: bool,
     /// Whether `at` is that of the call rather than of the entry.
@@ -46,7 +46,7 @@ pub struct Item {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum FlightKind {
     /// Successive blocks of one record.
     Said,
     /// A call.
@@ -55,38 +55,45 @@ enum Kind {
     Result,
 }
 
-impl Item {
+impl FlightItem {
     fn at(&self) -> Option<Timestamp> {
         Some(self.at).filter(|_| self.is_timed)
     }
 }
 
 /// Adds the items of an entry; a copy of an entry has none of its own.
-pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Item>) {
-    let item =
-        |kind: Kind, (file, record): (FileId, u64), block: u32, at: Option<Timestamp>| Item {
-            record,
-            at: at.unwrap_or(Timestamp(0)),
-            file,
-            block,
-            call: 0,
-            kind,
-            is_prompt: entry.marks.prompt,
-            is_timed: at.is_some(),
-            is_started: false,
-        };
+pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, FlightItem>) {
+    let item = |kind: FlightKind,
+                (file, record): (FileId, u64),
+                block: u32,
+                at: Option<Timestamp>| FlightItem {
+        record,
+        at: at.unwrap_or(Timestamp(0)),
+        file,
+        block,
+        call: 0,
+        kind,
+        is_prompt: entry.marks.prompt,
+        is_timed: at.is_some(),
+        is_started: false,
+    };
     let blocks = entry.blocks.iter().zip(0..).filter(|_| !entry.marks.copy);
     for (one, block) in blocks {
         let Origin {
             file, at: record, ..
         } = entry.origin_of(one);
-        let is_same = |last: &&mut Item| {
-            last.kind == Kind::Said && (last.file, last.record) == (file, record)
+        let is_same = |last: &&mut FlightItem| {
+            last.kind == FlightKind::Said && (last.file, last.record) == (file, record)
         };
         if let Some(call) = one.call() {
-            let made = item(Kind::Call, (file, record), block, call.started.or(entry.at));
+            let made = item(
+                FlightKind::Call,
+                (file, record),
+                block,
+                call.started.or(entry.at),
+            );
             let key = transcript.print_of(&call.key).short();
-            out.push(Item {
+            out.push(FlightItem {
                 call: key,
                 is_started: call.started.is_some(),
                 ..made
@@ -94,11 +101,16 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
             if let Some(result) = call.state.result() {
                 let own = (result.body.from.file, result.body.from.at);
                 match &result.work {
-                    None => out.push(item(Kind::Result, own, block, result.at)),
+                    None => out.push(item(FlightKind::Result, own, block, result.at)),
                     // The result's record only acknowledges the start: the end of the work is known
                     // by timestamp alone.
                     Some(_) if result.ended().is_some() => {
-                        out.push(item(Kind::Result, (file, record), block, result.ended()));
+                        out.push(item(
+                            FlightKind::Result,
+                            (file, record),
+                            block,
+                            result.ended(),
+                        ));
                     }
                     Some(_) => {}
                 }
@@ -106,7 +118,7 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
         } else if let Some(said) = out.last_mut().filter(is_same) {
             said.block = block;
         } else {
-            out.push(item(Kind::Said, (file, record), block, entry.at));
+            out.push(item(FlightKind::Said, (file, record), block, entry.at));
         }
     }
 }
@@ -115,7 +127,7 @@ pub(super) fn read(transcript: &Transcript, entry: &Entry, out: &mut Out<'_, Ite
 pub(super) type Agents = HashMap<(EntryId, u32), Option<Timestamp>>;
 
 /// The sub-agents of all calls; if a call has several, the last one.
-pub(super) fn agents(transcript: &Transcript, facts: &Facts<Item>) -> Agents {
+pub(super) fn agents(transcript: &Transcript, facts: &Facts<FlightItem>) -> Agents {
     let mut agents = Agents::new();
     for lane in transcript.lanes() {
         let Some(call) = lane.call.as_ref().filter(|call| !call.is_empty()) else {
@@ -136,8 +148,8 @@ pub(super) fn agents(transcript: &Transcript, facts: &Facts<Item>) -> Agents {
 }
 
 /// The flights of a lane.
-pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> Vec<Flight> {
-    let mut sweep = Sweep {
+pub(super) fn of_lane(facts: &Facts<FlightItem>, agents: &Agents, ids: &[EntryId]) -> Vec<Flight> {
+    let mut sweep = FlightSweep {
         agents,
         active: Vec::new(),
         done: Vec::new(),
@@ -146,13 +158,13 @@ pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> 
         let rows = facts.get(*id);
         for (number, item) in rows.iter().enumerate() {
             let spot = (place, item.block as usize);
-            if item.kind != Kind::Result {
-                sweep.pass(spot, item);
+            if item.kind != FlightKind::Result {
+                sweep.process(spot, item);
             }
-            if item.kind == Kind::Call {
+            if item.kind == FlightKind::Call {
                 let result = rows
                     .get(number + 1)
-                    .filter(|next| next.kind == Kind::Result);
+                    .filter(|next| next.kind == FlightKind::Result);
                 sweep.begin(spot, *id, item, result);
             }
         }
@@ -165,16 +177,16 @@ pub(super) fn of_lane(facts: &Facts<Item>, agents: &Agents, ids: &[EntryId]) -> 
 }
 
 /// The state of the walk along a lane.
-struct Sweep<'a> {
+struct FlightSweep<'a> {
     agents: &'a Agents,
     /// Calls in flight, sorted by column.
-    active: Vec<Active>,
+    active: Vec<ActiveFlight>,
     done: Vec<Flight>,
 }
 
-impl Sweep<'_> {
+impl FlightSweep<'_> {
     /// Processes the start of an item.
-    fn pass(&mut self, spot: Spot, item: &Item) {
+    fn process(&mut self, spot: Spot, item: &FlightItem) {
         let mut active = std::mem::take(&mut self.active);
         active.retain_mut(|active| {
             // Of the blocks of one entry only calls have timestamps of their own.
@@ -194,7 +206,7 @@ impl Sweep<'_> {
         self.active = active;
     }
 
-    fn begin(&mut self, spot: Spot, id: EntryId, item: &Item, result: Option<&Item>) {
+    fn begin(&mut self, spot: Spot, id: EntryId, item: &FlightItem, result: Option<&FlightItem>) {
         if self.active.len() >= MOST {
             return;
         }
@@ -207,7 +219,7 @@ impl Sweep<'_> {
         let record = result.map(|result| (result.file, result.record));
         let record = record.filter(|record| record.0 == item.file && record.1 != item.record);
         let agent = self.agents.get(&(id, item.call)).copied();
-        let at = result.and_then(Item::at);
+        let at = result.and_then(FlightItem::at);
         let rank = record.map_or(at.map_or(0, |at| at.0), |record| {
             i64::try_from(record.1).unwrap_or(0)
         });
@@ -225,7 +237,7 @@ impl Sweep<'_> {
         };
         self.active.insert(
             column,
-            Active {
+            ActiveFlight {
                 flight,
                 last: spot,
                 record,
@@ -236,7 +248,7 @@ impl Sweep<'_> {
     }
 
     /// Adds a flight, unless it is alone in the first column and covers only its own rows.
-    fn push(&mut self, active: &Active, until: Option<Spot>) {
+    fn push(&mut self, active: &ActiveFlight, until: Option<Spot>) {
         let flight = Flight {
             until,
             ..active.flight
@@ -247,9 +259,9 @@ impl Sweep<'_> {
     }
 }
 
-impl Active {
+impl ActiveFlight {
     /// Whether it is in flight at the start of an item; `None` if the item does not determine it.
-    fn is_in_flight(&self, item: &Item, is_own: bool) -> Option<bool> {
+    fn is_in_flight(&self, item: &FlightItem, is_own: bool) -> Option<bool> {
         let is_before =
             |end: Option<Timestamp>| item.at().zip(end).is_some_and(|(at, end)| at < end);
         if !is_own && is_before(self.heard) {

@@ -11,7 +11,7 @@ use crate::model::record::{FileId, Origin};
 use crate::model::samples;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Ends, Update, Work};
+use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
 use crate::model::tool::{ToolCall, ToolResult};
 use crate::model::transcript::{Touched, Transcript};
 
@@ -43,7 +43,7 @@ impl Fixture {
 
     fn take(&mut self, batch: Batch) {
         let touched: Touched = self.transcript.apply(batch);
-        self.flights.note(&self.transcript, &touched);
+        self.flights.invalidate(&self.transcript, &touched);
         while !self.flights.follow(&self.transcript, 3) {}
     }
 
@@ -181,10 +181,10 @@ impl Fixture {
     }
 
     fn columns(&self, id: EntryId, block: usize) -> String {
-        let spot = self.flights.spot(id, block).unwrap();
+        let spot = self.flights.position(id, block).unwrap();
         let mut columns: Vec<(usize, String)> = self
             .flights
-            .beside(id)
+            .overlapping(id)
             .filter(|flight| flight.covers(spot))
             .map(|flight| (flight.column, self.name_of(flight)))
             .collect();
@@ -221,7 +221,7 @@ fn calls_of_one_message_run_side_by_side() {
     let id = fixture.transcript.find("mabc").unwrap();
     let mut ends: Vec<(i64, String)> = fixture
         .flights
-        .beside(id)
+        .overlapping(id)
         .map(|flight| (flight.rank, fixture.name_of(flight)))
         .collect();
     ends.sort();
@@ -236,7 +236,10 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
     fixture.calls(&["a"]);
     let at = Some(fixture.next());
     fixture.feed(|out| {
-        let work = Some(Box::new(Work::begun(Text::from("w"), Ends::Announced)));
+        let work = Some(Box::new(Work::begun(
+            Text::from("w"),
+            EndRecording::Announced,
+        )));
         let result = ToolResult {
             work,
             ..samples::result(out, "ra", at)
@@ -266,7 +269,7 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
             .unwrap(),
     );
     fixture.feed(|out| {
-        let end = End::by_word(Some("completed"), Some(1));
+        let end = WorkEnd::from_word(Some("completed"), Some(1));
         let update = Update {
             by: Text::from("n"),
             at: ended,
@@ -274,7 +277,7 @@ fn a_call_is_in_flight_until_its_work_has_ended() {
             end,
             reason: None,
         };
-        let about = About {
+        let about = WorkReference {
             call: Some(Text::from("a")),
             handle: None,
         };
@@ -372,7 +375,12 @@ fn a_sub_agent_keeps_its_call_in_flight_while_it_works() {
     fixture.text("z");
     assert_eq!(fixture.picture(), ["a a", "x a", "y a", "z"]);
     let id = fixture.transcript.find("ma").unwrap();
-    assert!(fixture.flights.beside(id).all(|flight| flight.is_agent));
+    assert!(
+        fixture
+            .flights
+            .overlapping(id)
+            .all(|flight| flight.is_agent)
+    );
 }
 
 #[test]
@@ -429,7 +437,7 @@ fn what_ends_with_a_page_ends_there() {
     assert!(
         fixture
             .flights
-            .beside(id)
+            .overlapping(id)
             .all(|flight| flight.until == Some((PAGE - 1, 1)))
     );
 }
@@ -518,9 +526,9 @@ fn assert_flights_follow_the_records(before: usize, steps: &[u8]) {
         .zip(items.iter().copied())
         .enumerate()
     {
-        let spot = fixture.flights.spot(*id, 0).unwrap();
-        let mut flights: Vec<Flight> = fixture.flights.beside(*id).copied().collect();
-        let mut at_once: Vec<Flight> = fresh.beside(*id).copied().collect();
+        let spot = fixture.flights.position(*id, 0).unwrap();
+        let mut flights: Vec<Flight> = fixture.flights.overlapping(*id).copied().collect();
+        let mut at_once: Vec<Flight> = fresh.overlapping(*id).copied().collect();
         flights.sort_by_key(|flight| flight.from);
         at_once.sort_by_key(|flight| flight.from);
         assert_eq!(flights, at_once);

@@ -1,6 +1,6 @@
 //! Every cause, what is no break, and what breaks cost.
 
-use super::{Asked, Between, Cache, CacheBreak, Cause};
+use super::{Between, Cache, CacheBreak, CacheUse, Cause};
 use crate::model::entry::EntryId;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -8,8 +8,8 @@ use crate::model::timestamp::Timestamp;
 const MINUTE: i64 = 60_000;
 
 /// A request after so many minutes: tokens of input, read, written.
-fn asked(minutes: i64, [input, read, write]: [u64; 3]) -> Asked {
-    Asked {
+fn asked(minutes: i64, [input, read, write]: [u64; 3]) -> CacheUse {
+    CacheUse {
         model: Some(Text::from("claude-opus-4-6")),
         at: Some(Timestamp(1_700_000_000_000 + minutes * MINUTE)),
         prompt: input + read + write,
@@ -27,17 +27,17 @@ fn new_turn() -> Between {
 }
 
 /// The second of two requests, the first of which wrote 100,000 tokens after reading 20,000.
-fn second(now: Asked, between: &Between) -> Option<CacheBreak> {
+fn second(now: CacheUse, between: &Between) -> Option<CacheBreak> {
     let mut cache = Cache::default();
     assert_eq!(
-        cache.ask(asked(0, [3, 20_000, 100_000]), &new_turn()),
+        cache.add_request(asked(0, [3, 20_000, 100_000]), &new_turn()),
         None,
         "the first has nothing to read"
     );
-    cache.ask(now, between)
+    cache.add_request(now, between)
 }
 
-fn cause(now: Asked, between: &Between) -> Cause {
+fn cause(now: CacheUse, between: &Between) -> Cause {
     second(now, between).expect("a break").cause
 }
 
@@ -54,9 +54,9 @@ fn what_was_left_in_the_cache_and_is_read_is_no_break() {
     );
     // What stood behind the last mark was never in the cache.
     let mut cache = Cache::default();
-    cache.ask(asked(0, [50_000, 0, 10_000]), &new_turn());
+    cache.add_request(asked(0, [50_000, 0, 10_000]), &new_turn());
     assert_eq!(
-        cache.ask(asked(1, [40_000, 10_000, 11_000]), &Between::default()),
+        cache.add_request(asked(1, [40_000, 10_000, 11_000]), &Between::default()),
         None
     );
 }
@@ -75,7 +75,7 @@ fn a_provider_that_does_not_cache_has_no_breaks() {
     let mut cache = Cache::default();
     for minute in 0..9 {
         assert_eq!(
-            cache.ask(asked(minute * 90, [50_000, 0, 0]), &new_turn()),
+            cache.add_request(asked(minute * 90, [50_000, 0, 0]), &new_turn()),
             None
         );
     }
@@ -84,17 +84,17 @@ fn a_provider_that_does_not_cache_has_no_breaks() {
 #[test]
 fn without_writes_all_of_the_prompt_may_be_read() {
     let mut cache = Cache::default();
-    cache.ask(asked(0, [40_000, 0, 0]), &new_turn());
+    cache.add_request(asked(0, [40_000, 0, 0]), &new_turn());
     assert_eq!(
-        cache.ask(asked(1, [5_000, 38_912, 0]), &Between::default()),
+        cache.add_request(asked(1, [5_000, 38_912, 0]), &Between::default()),
         None,
         "an incomplete block"
     );
     let found = cache
-        .ask(asked(2, [34_000, 10_240, 0]), &Between::default())
+        .add_request(asked(2, [34_000, 10_240, 0]), &Between::default())
         .unwrap();
     assert_eq!(
-        (found.held, found.again, found.cause),
+        (found.cached, found.repaid, found.cause),
         (43_912, 33_672, Cause::Unknown)
     );
     assert!(!found.is_written && found.is_inside);
@@ -115,15 +115,15 @@ fn a_prompt_that_is_read_whole_is_no_break_however_small() {
 fn idle_is_judged_by_the_tier_that_was_written_last() {
     let idle = |minutes, write_1h| {
         let mut cache = Cache::default();
-        cache.ask(
-            Asked {
+        cache.add_request(
+            CacheUse {
                 write_1h,
                 ..asked(0, [3, 20_000, 100_000])
             },
             &new_turn(),
         );
         cache
-            .ask(asked(minutes, LOST), &new_turn())
+            .add_request(asked(minutes, LOST), &new_turn())
             .expect("a break")
             .cause
     };
@@ -131,7 +131,7 @@ fn idle_is_judged_by_the_tier_that_was_written_last() {
         idle(7, 0),
         Cause::Idle {
             ms: 7 * 60_000,
-            lives: 300_000
+            lifetime: 300_000
         }
     );
     assert_eq!(idle(4, 0), Cause::Unknown);
@@ -140,7 +140,7 @@ fn idle_is_judged_by_the_tier_that_was_written_last() {
         idle(61, 100_000),
         Cause::Idle {
             ms: 61 * 60_000,
-            lives: 3_600_000
+            lifetime: 3_600_000
         }
     );
     // The cache had not run out if most of it was read.
@@ -219,7 +219,7 @@ fn what_happened_between_is_the_cause() {
 
 #[test]
 fn another_model_has_another_cache() {
-    let other = |name| Asked {
+    let other = |name| CacheUse {
         model: Some(Text::from(name)),
         ..asked(9, LOST)
     };
@@ -259,19 +259,19 @@ fn a_break_costs_what_is_paid_more_than_for_reading() {
     // $6.25 a million for five minutes, $10 for an hour, $0.50 from the cache.
     let found = second(asked(1, SOME), &new_turn()).unwrap();
     assert_eq!(
-        (found.again, found.held - found.read, found.is_written),
+        (found.repaid, found.cached - found.read, found.is_written),
         (100_000, 100_000, true)
     );
     assert!((found.usd.unwrap() - 0.575).abs() < 1e-9, "{:?}", found.usd);
-    let long = Asked {
+    let long = CacheUse {
         write_1h: 101_000,
         ..asked(1, SOME)
     };
     assert!((second(long, &new_turn()).unwrap().usd.unwrap() - 0.95).abs() < 1e-9);
     // What a compaction dropped is not paid again.
     let small = second(asked(1, [3, 20_000, 9_000]), &new_turn()).unwrap();
-    assert_eq!((small.held - small.read, small.again), (100_000, 9_003));
-    let unknown = Asked {
+    assert_eq!((small.cached - small.read, small.repaid), (100_000, 9_003));
+    let unknown = CacheUse {
         model: Some(Text::from("unheard-of-5")),
         ..asked(1, SOME)
     };

@@ -18,7 +18,7 @@ impl Fixture {
         let mut batch = Batch::default();
         fill(&mut batch);
         self.0.apply(batch);
-        self.0.settle();
+        self.0.update_derived();
         self
     }
 
@@ -59,7 +59,7 @@ impl Fixture {
             }
             out.entry(entry);
             if let Some(first) = kept {
-                out.meta(MetaEdit::Kept {
+                out.meta(MetaEdit::FirstKept {
                     compaction: Key::from(key),
                     first: Key::from(first),
                 });

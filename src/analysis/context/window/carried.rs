@@ -13,10 +13,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::fact::Shown;
+use super::fact::EntryFact;
 use super::sent::SentParts;
-use super::sweep::{Session, sweep};
-use super::weigh::Class;
+use super::sweep::{WindowSweep, sweep};
+use super::weigh::ContextClass;
 use super::{ContextRow, Windows};
 use crate::analysis::calls::Place;
 use crate::analysis::derived::{Derived, Facts, Memo, Out};
@@ -57,7 +57,7 @@ pub struct Carried {
     /// By the call, or by the result without a call.
     results: HashMap<Place, Carriage>,
     /// Pico-dollars by class, in the order of the classes.
-    classes: [i128; Class::ALL.len()],
+    classes: [i128; ContextClass::ALL.len()],
     /// Pico-dollars of what no entry explains: the system prompt and the tools, as far as the file
     /// does not record them.
     pub unexplained: i128,
@@ -79,7 +79,7 @@ impl Derived for Carried {
         let mut carried = Self::default();
         // In the order of lanes, because sums of floats depend on the order.
         for lane in windows.lanes() {
-            let mut session = Session {
+            let mut session = WindowSweep {
                 transcript,
                 facts: &windows.facts,
                 asks_for_summaries: windows.asks_for_summaries,
@@ -112,8 +112,8 @@ impl Carried {
     }
 
     /// All classes with their pico-dollars.
-    pub fn classes(&self) -> impl Iterator<Item = (Class, i128)> {
-        Class::ALL.into_iter().zip(self.classes)
+    pub fn classes(&self) -> impl Iterator<Item = (ContextClass, i128)> {
+        ContextClass::ALL.into_iter().zip(self.classes)
     }
 
     /// Pico-dollars of all requests.
@@ -143,7 +143,7 @@ impl Carried {
     }
 
     /// Calls whose results cost much more to carry than the average; at least the dearest.
-    pub(crate) fn dear(&self) -> impl Iterator<Item = Place> {
+    pub(crate) fn expensive(&self) -> impl Iterator<Item = Place> {
         let highest = self
             .results
             .values()
@@ -159,7 +159,7 @@ impl Carried {
     }
 
     /// Adds the requests of a lane.
-    fn add(&mut self, sent: SentParts, rows: &[ContextRow], facts: &Facts<Shown>) {
+    fn add(&mut self, sent: SentParts, rows: &[ContextRow], facts: &Facts<EntryFact>) {
         let requests = rows.iter().filter_map(ContextRow::request);
         let paid = requests.filter_map(|row| {
             let shown = facts.get(row.entry).first()?;
@@ -170,15 +170,15 @@ impl Carried {
             all += paid.all;
             prompts += paid.cached + paid.uncached;
         }
-        let prompts = whole(prompts).clamp(all.min(0), all.max(0));
+        let prompts = round(prompts).clamp(all.min(0), all.max(0));
         let mut explained = 0;
         for (part, tokens, one) in sent.sums() {
-            let picos = whole(one.picos);
+            let picos = round(one.picos);
             explained += picos;
             if let Some(sum) = self.classes.get_mut(part.class as usize) {
                 *sum += picos;
             }
-            if part.class != Class::Result {
+            if part.class != ContextClass::Result {
                 continue;
             }
             let place = Place {
@@ -186,12 +186,12 @@ impl Carried {
                 block: part.block as usize,
             };
             let known = self.results.entry(place).or_insert(Carriage {
-                tokens: whole_tokens(tokens),
+                tokens: round_tokens(tokens),
                 is_unpriced: true,
                 ..Carriage::default()
             });
             known.requests = known.requests.saturating_add(one.requests);
-            known.carried = known.carried.saturating_add(whole_tokens(one.tokens));
+            known.carried = known.carried.saturating_add(round_tokens(one.tokens));
             known.picos += picos;
             known.is_unpriced &= one.requests > 0 && picos == 0;
         }
@@ -204,10 +204,10 @@ impl Carried {
 const DEAR: i128 = 4;
 
 #[expect(clippy::cast_possible_truncation, reason = "float casts saturate")]
-fn whole(picos: f64) -> i128 {
+fn round(picos: f64) -> i128 {
     picos.round() as i128
 }
 
-fn whole_tokens(tokens: f64) -> u64 {
-    u64::try_from(whole(tokens)).unwrap_or(0)
+fn round_tokens(tokens: f64) -> u64 {
+    u64::try_from(round(tokens)).unwrap_or(0)
 }

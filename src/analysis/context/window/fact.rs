@@ -1,6 +1,6 @@
 //! Facts of an entry that matter for the model's window.
 
-use super::weigh::{self, Class};
+use super::weigh::{self, ContextClass};
 use crate::analysis::context::is_request;
 use crate::analysis::money::prices::{self, Rates};
 use crate::analysis::money::spending::amount::Amount;
@@ -21,7 +21,7 @@ const THINKING: &str = "thinking";
 
 /// The facts of an entry; of a copy only whether it is a compaction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct EntryFact {
     pub(super) at: Option<Timestamp>,
     pub(super) role: Role,
     pub(super) is_copy: bool,
@@ -38,15 +38,15 @@ pub struct Shown {
     /// The parent, for answers only.
     pub(super) parent: Option<Print>,
     /// What the model saw of it, without what is dropped later.
-    pub(super) parts: Box<[Part]>,
+    pub(super) parts: Box<[SentEntryPart]>,
     pub(super) request: Option<Box<Prompted>>,
     pub(super) rare: Option<Box<Rare>>,
 }
 
 /// A part of an entry as the model saw it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
-    pub(super) class: Class,
+pub(super) struct SentEntryPart {
+    pub(super) class: ContextClass,
     pub(super) block: u32,
     pub(super) bytes: u32,
 }
@@ -111,7 +111,7 @@ impl Paid {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Rare {
     /// Parts that are dropped later, and when.
-    pub(super) dropped: Vec<(Timestamp, Part)>,
+    pub(super) dropped: Vec<(Timestamp, SentEntryPart)>,
     pub(super) compacted: Option<Compacted>,
     /// Size in bytes and beginning of a system prompt.
     pub(super) system: Option<(u64, Text)>,
@@ -128,7 +128,7 @@ pub(super) struct Compacted {
     pub(super) is_partial: bool,
 }
 
-impl Shown {
+impl EntryFact {
     pub(super) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
         let entry = transcript.get(id)?;
         let is_compaction = entry.is_compaction();
@@ -138,7 +138,7 @@ impl Shown {
         let (mut parts, mut rare) = (Vec::new(), Rare::default());
         for (block, class, bytes, until) in weigh::all_parts(entry) {
             let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            let part = Part {
+            let part = SentEntryPart {
                 class,
                 block: saturating_u32(block),
                 bytes,
@@ -187,7 +187,7 @@ impl Shown {
     pub(super) fn parts_at(
         &self,
         now: Option<Timestamp>,
-    ) -> impl Iterator<Item = (Part, Option<Timestamp>)> {
+    ) -> impl Iterator<Item = (SentEntryPart, Option<Timestamp>)> {
         let dropped = self.rare.iter().flat_map(|rare| &rare.dropped);
         let later = dropped.filter(move |(until, _)| now.is_some_and(|now| *until > now));
         let stays = self.parts.iter().map(|part| (*part, None));
@@ -225,7 +225,7 @@ fn prompted(entry: &Entry) -> Option<Box<Prompted>> {
     let usage = entry.usage.as_ref().filter(|_| is_it)?;
     let write_1h = usage.cache_write_1h.unwrap_or(0);
     Some(Box::new(Prompted {
-        seen: usage.seen(),
+        seen: usage.last_step(),
         write_1h,
         model: entry.model.clone(),
         paid: Paid::of(usage, entry.model.as_ref()),

@@ -4,8 +4,8 @@
 //! all parts from its last one up to the root, so that its cost is added at one or two parts, and
 //! that of a part is the sum over all that follow it.
 
-use super::fact::{Part, Prompted};
-use super::weigh::Class;
+use super::fact::{Prompted, SentEntryPart};
+use super::weigh::ContextClass;
 use crate::model::edit::saturating_u32;
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
@@ -19,7 +19,7 @@ pub(super) type Tip = u32;
 
 /// All parts of a lane that were sent, as a tree: the first one is its root, which is no part.
 pub(super) struct SentParts {
-    nodes: Vec<Node>,
+    nodes: Vec<SentNode>,
     /// Bytes per token.
     density: f64,
 }
@@ -29,16 +29,16 @@ pub(super) struct SentParts {
 pub(super) struct SentPart {
     pub(super) entry: EntryId,
     pub(super) block: u32,
-    pub(super) class: Class,
+    pub(super) class: ContextClass,
     until: Option<Timestamp>,
 }
 
-struct Node {
+struct SentNode {
     /// `None` for the root.
     part: Option<SentPart>,
     above: Tip,
     /// A node further up: the search for one at a given size takes logarithmic time.
-    far: Tip,
+    jump: Tip,
     depth: u32,
     /// Its tokens, and those of all parts down to it.
     tokens: f64,
@@ -59,10 +59,10 @@ pub(super) struct Payment {
 
 impl SentParts {
     pub(super) fn new(density: f64) -> Self {
-        let root = Node {
+        let root = SentNode {
             part: None,
             above: 0,
-            far: 0,
+            jump: 0,
             depth: 0,
             tokens: 0.0,
             size: 0.0,
@@ -75,7 +75,7 @@ impl SentParts {
         }
     }
 
-    fn node(&self, tip: Tip) -> Option<&Node> {
+    fn node(&self, tip: Tip) -> Option<&SentNode> {
         self.nodes.get(tip as usize)
     }
 
@@ -84,7 +84,7 @@ impl SentParts {
         &mut self,
         after: Tip,
         entry: EntryId,
-        part: Part,
+        part: SentEntryPart,
         until: Option<Timestamp>,
     ) -> Tip {
         let tokens = f64::from(part.bytes) / self.density;
@@ -102,12 +102,15 @@ impl SentParts {
             return after;
         };
         let depth = |tip: Tip| self.node(tip).map_or(0, |node| node.depth);
-        let (near, further) = (above.far, self.node(above.far).map_or(0, |node| node.far));
+        let (near, further) = (
+            above.jump,
+            self.node(above.jump).map_or(0, |node| node.jump),
+        );
         let is_same_step = above.depth - depth(near) == depth(near) - depth(further);
-        let node = Node {
+        let node = SentNode {
             part: Some(part),
             above: after,
-            far: if is_same_step { further } else { after },
+            jump: if is_same_step { further } else { after },
             depth: above.depth + 1,
             tokens,
             size: above.size + tokens,
@@ -163,7 +166,7 @@ impl SentParts {
     }
 
     /// Adds a request with all parts up to this one.
-    pub(super) fn ask(&mut self, tip: Tip, request: &Prompted) {
+    pub(super) fn add_request(&mut self, tip: Tip, request: &Prompted) {
         let (seen, paid) = (request.seen, request.paid);
         let size = self.node(tip).map_or(0.0, |node| node.size);
         if size <= 0.0 {
@@ -179,8 +182,8 @@ impl SentParts {
         let cached = each(paid.cached, read) * share;
         let uncached = each(paid.uncached, prompt - read) * share;
         let straddling = self.first_beyond(tip, cached_size);
-        let add = |node: Option<&mut Node>, requests: u32, tokens: f64, picos: f64| {
-            if let Some(Node { each, .. }) = node {
+        let add = |node: Option<&mut SentNode>, requests: u32, tokens: f64, picos: f64| {
+            if let Some(SentNode { each, .. }) = node {
                 each.requests = each.requests.saturating_add(requests);
                 each.tokens += tokens;
                 each.picos += picos;
@@ -211,8 +214,8 @@ impl SentParts {
             return None;
         }
         while let Some(node) = self.node(found).filter(|node| reaches(node.above)) {
-            found = if reaches(node.far) {
-                node.far
+            found = if reaches(node.jump) {
+                node.jump
             } else {
                 node.above
             };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Request;
-use super::weigh::{Class, parts};
+use super::weigh::{ContextClass, parts};
 use crate::analysis::context::seen::{Cuts, Sight};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::Name;
@@ -19,7 +19,7 @@ const ENOUGH: u64 = 4_000;
 /// The composition of a prompt. Only its total is recorded, the rest is estimated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shares {
-    pub(crate) classes: Vec<(Class, u64)>,
+    pub(crate) classes: Vec<(ContextClass, u64)>,
     /// Tokens that no entry explains: the system prompt and the tools, as far as the file does not
     /// record them.
     pub(crate) rest: u64,
@@ -30,7 +30,7 @@ pub struct Shares {
 
 impl Shares {
     /// Whether the file records something of a class.
-    pub(crate) fn holds(&self, class: Class) -> bool {
+    pub(crate) fn contains(&self, class: ContextClass) -> bool {
         self.classes.iter().any(|(one, _)| *one == class)
     }
 }
@@ -56,7 +56,8 @@ pub(crate) fn tokens_of(bytes: u64, density: f64) -> u64 {
 
 /// The composition of a request's prompt.
 pub fn of(request: &Request, density: f64) -> Shares {
-    let estimates = Class::ALL.map(|class| (class, tokens_of(request.sizes.of(class), density)));
+    let estimates =
+        ContextClass::ALL.map(|class| (class, tokens_of(request.sizes.of(class), density)));
     let sum: u64 = estimates.iter().map(|(_, tokens)| tokens).sum();
     let is_scaled = sum > request.prompt;
     let scaled = |tokens: u64| {
@@ -99,7 +100,7 @@ pub(crate) fn results_by_tool(
     {
         for (block, class, bytes) in parts(entry, now) {
             let name = match entry.blocks.get(block).map(|block| &block.kind) {
-                Some(BlockKind::Call(call)) if class == Class::Result => call.name.clone(),
+                Some(BlockKind::Call(call)) if class == ContextClass::Result => call.name.clone(),
                 Some(BlockKind::Result(stray)) => stray.result.tool.clone().unwrap_or_default(),
                 _ => continue,
             };

@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::fact::{Part, Prompted, Shown};
+use super::fact::{EntryFact, Prompted, SentEntryPart};
 use super::sent::{SentParts, Tip};
 use super::weigh::Sizes;
-use super::{Compaction, ContextRow, Grown, Request, Sums, TokenCount, Track};
-use crate::analysis::context::cache_breaks::{Asked, Between, Cache};
-use crate::analysis::context::seen::{self, Path};
+use super::{Compaction, ContextRow, Grown, LaneRequests, Request, RequestSums, TokenCount};
+use crate::analysis::context::cache_breaks::{Between, Cache, CacheUse};
+use crate::analysis::context::seen::{self, BranchPath};
 use crate::analysis::context::{ModelWindow, window_of_session};
 use crate::analysis::derived::Facts;
 use crate::model::entry::{EntryId, Role};
@@ -20,9 +20,9 @@ use crate::model::transcript::Transcript;
 const FAR: usize = 8;
 
 /// What is common to all lanes.
-pub(super) struct Session<'a> {
+pub(super) struct WindowSweep<'a> {
     pub(super) transcript: &'a Transcript,
-    pub(super) facts: &'a Facts<Shown>,
+    pub(super) facts: &'a Facts<EntryFact>,
     /// Whether there are compactions whose summary is requested within the session.
     pub(super) asks_for_summaries: bool,
     pub(super) windows: HashMap<Option<Name>, Option<ModelWindow>>,
@@ -30,13 +30,13 @@ pub(super) struct Session<'a> {
     pub(super) sent: Option<SentParts>,
 }
 
-impl Session<'_> {
-    fn shown(&self, id: EntryId) -> Option<&Shown> {
+impl WindowSweep<'_> {
+    fn shown(&self, id: EntryId) -> Option<&EntryFact> {
         self.facts.get(id).first()
     }
 
     /// Whether an entry is the answer with which the model wrote the summary of a compaction.
-    fn is_summary(&self, id: EntryId, shown: &Shown) -> bool {
+    fn is_summary(&self, id: EntryId, shown: &EntryFact) -> bool {
         let is_asked_for = || {
             let asked = self.transcript.find_print(shown.parent?)?;
             let is_same_lane = self.transcript.lane_at(asked) == self.transcript.lane_at(id);
@@ -53,7 +53,7 @@ impl Session<'_> {
         let window = self.windows.entry(request.model.clone());
         let window =
             *window.or_insert_with(|| window_of_session(transcript, request.model.as_ref()));
-        window?.holding(request.seen.context())
+        window?.fitting(request.seen.context())
     }
 
     /// The branch of an entry; `None` is the active path.
@@ -77,17 +77,17 @@ impl Session<'_> {
 
 /// The state at an entry of a path.
 #[derive(Clone, Debug, Default)]
-struct Carry {
+struct PathState {
     /// What is in the context.
     sizes: Sizes,
     /// The last part of it.
     tip: Tip,
     /// The last part of it at the last request.
-    asked_tip: Tip,
+    request_tip: Tip,
     /// What will be dropped, by time: results, and what is replaced.
     dropped: BTreeMap<Timestamp, Sizes>,
     /// What was in the context at the last request.
-    asked: Sizes,
+    request_sizes: Sizes,
     /// Tokens of the last request's prompt and answer.
     last: Option<(u64, u64)>,
     grown: Option<Grown>,
@@ -102,43 +102,47 @@ struct Carry {
 }
 
 /// The walk through a lane.
-struct Sweep<'a, 's> {
-    session: &'s mut Session<'a>,
+struct LaneSweep<'a, 's> {
+    session: &'s mut WindowSweep<'a>,
     ids: &'s [EntryId],
-    track: Track,
+    track: LaneRequests,
     /// Index of each compaction's row.
     compactions: HashMap<EntryId, usize>,
-    carry: Carry,
+    carry: PathState,
     /// The branch of the current state; `None` is the active path.
     branch: Option<usize>,
-    paths: Paths,
+    paths: PathStates,
 }
 
 /// The states of paths that continue later.
 #[derive(Default)]
-struct Paths {
+struct PathStates {
     /// Entries of each branch that are still to come.
-    left: HashMap<Option<usize>, usize>,
+    remaining: HashMap<Option<usize>, usize>,
     /// By branch, at its last entry so far.
-    ends: HashMap<Option<usize>, Carry>,
+    ends: HashMap<Option<usize>, PathState>,
     /// By the entry from which branches continue: how many of them have not begun, and the state
     /// there.
-    points: HashMap<EntryId, (usize, Option<Carry>)>,
+    points: HashMap<EntryId, (usize, Option<PathState>)>,
 }
 
 /// Computes the rows of a lane with these entries.
-pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
-    let mut paths = Paths::default();
+pub(super) fn sweep(session: &mut WindowSweep<'_>, ids: &[EntryId]) -> LaneRequests {
+    let mut paths = PathStates::default();
     for id in ids {
         let branch = session.branch_of(*id);
-        let left = paths.left.entry(branch).or_default();
+        let left = paths.remaining.entry(branch).or_default();
         *left += 1;
         if let (1, Some(point)) = (*left, branch.and_then(|branch| session.point_of(branch))) {
             paths.points.entry(point).or_default().0 += 1;
         }
     }
-    let (track, compactions, carry) = (Track::default(), HashMap::new(), Carry::default());
-    let mut sweep = Sweep {
+    let (track, compactions, carry) = (
+        LaneRequests::default(),
+        HashMap::new(),
+        PathState::default(),
+    );
+    let mut sweep = LaneSweep {
         session,
         ids,
         track,
@@ -149,19 +153,19 @@ pub(super) fn sweep(session: &mut Session<'_>, ids: &[EntryId]) -> Track {
     };
     let mut before = None;
     for (number, id) in ids.iter().enumerate() {
-        sweep.take(number, *id, &mut before);
+        sweep.add_entry(number, *id, &mut before);
     }
-    Track {
+    LaneRequests {
         growth: sweep.carry.growth,
         ..sweep.track
     }
 }
 
-impl Sweep<'_, '_> {
+impl LaneSweep<'_, '_> {
     /// Adds the next entry of the lane; `before` is the previous one that is no copy.
-    fn take(&mut self, number: usize, id: EntryId, before: &mut Option<EntryId>) {
+    fn add_entry(&mut self, number: usize, id: EntryId, before: &mut Option<EntryId>) {
         let (facts, branch) = (self.session.facts, self.session.branch_of(id));
-        if let Some(left) = self.paths.left.get_mut(&branch) {
+        if let Some(left) = self.paths.remaining.get_mut(&branch) {
             *left -= 1;
         }
         if let Some(shown) = facts.get(id).first().filter(|shown| !shown.is_copy) {
@@ -185,12 +189,12 @@ impl Sweep<'_, '_> {
     fn change_path(&mut self, branch: Option<usize>, before: Option<EntryId>) {
         let old = std::mem::replace(&mut self.branch, branch);
         let known = self.paths.ends.remove(&branch);
-        let Some(known) = known.or_else(|| self.known_before(branch, old, before)) else {
+        let Some(known) = known.or_else(|| self.state_before(branch, old, before)) else {
             self.paths.ends.insert(old, self.carry.clone());
             return;
         };
         let left = std::mem::replace(&mut self.carry, known);
-        if self.paths.left.get(&old).is_some_and(|left| *left > 0) {
+        if self.paths.remaining.get(&old).is_some_and(|left| *left > 0) {
             self.paths.ends.insert(old, left);
         }
         self.carry.between.rewind = true;
@@ -198,12 +202,12 @@ impl Sweep<'_, '_> {
 
     /// The state where a branch begins; `None` if it continues from the previous entry of the file.
     /// The entry that it continues from may also come later in the file: then nothing is known.
-    fn known_before(
+    fn state_before(
         &mut self,
         branch: Option<usize>,
         old: Option<usize>,
         before: Option<EntryId>,
-    ) -> Option<Carry> {
+    ) -> Option<PathState> {
         let before = before?;
         let session = &self.session;
         let point_of = |branch: Option<usize>| branch.and_then(|branch| session.point_of(branch));
@@ -230,11 +234,11 @@ impl Sweep<'_, '_> {
             }
             next = point_of(on);
         }
-        Some(Carry::default())
+        Some(PathState::default())
     }
 
-    fn step(&mut self, number: usize, id: EntryId, shown: &Shown) {
-        self.note(id, shown);
+    fn step(&mut self, number: usize, id: EntryId, shown: &EntryFact) {
+        self.record_changes(id, shown);
         self.drop_results(shown.at);
         let is_answer = shown.role == Role::Assistant;
         let is_summary = self.session.is_summary(id, shown);
@@ -284,9 +288,9 @@ impl Sweep<'_, '_> {
         } else if is_summary {
             self.drop_pending(number, id, shown.at);
         }
-        self.take_in(id, shown, shown.at);
+        self.add_parts(id, shown, shown.at);
         for (
-            Part {
+            SentEntryPart {
                 class,
                 block,
                 bytes,
@@ -310,9 +314,9 @@ impl Sweep<'_, '_> {
     }
 
     /// Adds what the model sees of an entry from a time on.
-    fn take_in(&mut self, id: EntryId, shown: &Shown, now: Option<Timestamp>) {
+    fn add_parts(&mut self, id: EntryId, shown: &EntryFact, now: Option<Timestamp>) {
         for (part, until) in shown.parts_at(now) {
-            let Part { class, bytes, .. } = part;
+            let SentEntryPart { class, bytes, .. } = part;
             self.carry.sizes.add(class, bytes.into());
             if let Some(sent) = &mut self.session.sent {
                 self.carry.tip = sent.push(self.carry.tip, id, part, until);
@@ -330,7 +334,7 @@ impl Sweep<'_, '_> {
     /// Removes what is dropped by now.
     fn drop_results(&mut self, now: Option<Timestamp>) {
         let Some(now) = now else { return };
-        let Carry {
+        let PathState {
             sizes,
             dropped,
             tip,
@@ -347,8 +351,8 @@ impl Sweep<'_, '_> {
     }
 
     /// Records what may have changed the beginning of the next prompt.
-    fn note(&mut self, id: EntryId, shown: &Shown) {
-        let Carry {
+    fn record_changes(&mut self, id: EntryId, shown: &EntryFact) {
+        let PathState {
             between, system, ..
         } = &mut self.carry;
         between.turn |= shown.opens_turn;
@@ -384,12 +388,12 @@ impl Sweep<'_, '_> {
             .filter(|_| is_continued);
         if let Some(before) = before
             && prompt > before
-            && carry.sizes.total() > carry.asked.total()
+            && carry.sizes.total() > carry.request_sizes.total()
         {
             carry.growth.0 = carry
                 .growth
                 .0
-                .saturating_add(carry.sizes.total() - carry.asked.total());
+                .saturating_add(carry.sizes.total() - carry.request_sizes.total());
             carry.growth.1 = carry.growth.1.saturating_add(prompt - before);
         }
         // Summaries are requested with instructions of their own, which nothing else in the session
@@ -397,8 +401,8 @@ impl Sweep<'_, '_> {
         let cache_break = if is_summary {
             None
         } else {
-            let asked = Asked::of(&seen, request.write_1h, request.model.as_ref(), at);
-            carry.cache.ask(asked, &carry.between)
+            let asked = CacheUse::of(&seen, request.write_1h, request.model.as_ref(), at);
+            carry.cache.add_request(asked, &carry.between)
         };
         let between = std::mem::take(&mut carry.between);
         let row = Request {
@@ -419,12 +423,12 @@ impl Sweep<'_, '_> {
         };
         if let Some(sent) = &mut self.session.sent {
             if let Some(before) = before {
-                sent.measure(carry.asked_tip, carry.tip, prompt.saturating_sub(before));
+                sent.measure(carry.request_tip, carry.tip, prompt.saturating_sub(before));
             }
-            sent.ask(carry.tip, request);
-            carry.asked_tip = carry.tip;
+            sent.add_request(carry.tip, request);
+            carry.request_tip = carry.tip;
         }
-        carry.asked = carry.sizes;
+        carry.request_sizes = carry.sizes;
         carry.last = Some((prompt, seen.output.unwrap_or(0)));
         self.track.sums.add(&row);
         // Where an agent does not record what a compaction left, the next request shows it.
@@ -455,13 +459,13 @@ impl Sweep<'_, '_> {
         let (transcript, facts) = (self.session.transcript, self.session.facts);
         let shown = |id| facts.get(id).first();
         let key = shown(compaction)
-            .and_then(Shown::compacted)
+            .and_then(EntryFact::compacted)
             .map(|line| &line.key);
         let (Some(key), Some(end)) = (key, transcript.place_of(compaction)) else {
             return;
         };
-        let first = seen::kept(transcript, key, end).unwrap_or(end);
-        let path = Path::to(transcript, here);
+        let first = seen::kept_from(transcript, key, end).unwrap_or(end);
+        let path = BranchPath::to(transcript, here);
         let before = self.ids.get(..number).unwrap_or_default();
         let is_left = |id: &EntryId| transcript.place_of(*id).is_none_or(|place| place < first);
         let since = before.iter().rposition(is_left).map_or(0, |last| last + 1);
@@ -470,8 +474,8 @@ impl Sweep<'_, '_> {
                 continue;
             };
             let is_older = place < end && shown.is_compaction;
-            if !is_older && path.holds(transcript, *id, place) {
-                self.take_in(*id, shown, now);
+            if !is_older && path.contains(transcript, *id, place) {
+                self.add_parts(*id, shown, now);
             }
         }
     }
@@ -484,7 +488,7 @@ impl Sweep<'_, '_> {
     }
 }
 
-impl Sums {
+impl RequestSums {
     fn add(&mut self, request: &Request) {
         let is_first = self.requests == 0;
         self.requests += 1;

@@ -3,7 +3,7 @@
 use proptest::prelude::{Strategy, prop, prop_oneof, proptest};
 
 use super::carried::Carried;
-use super::weigh::{self, Class};
+use super::weigh::{self, ContextClass};
 use super::{ContextRow, Request, TokenCount, Windows, shares};
 use crate::analysis::calls::Place;
 use crate::analysis::context::cache_breaks::Cause;
@@ -92,7 +92,7 @@ fn windows_of(fill: impl FnOnce(&mut Batch)) -> (Transcript, Memo<Windows>) {
     let mut batch = Batch::default();
     fill(&mut batch);
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     let mut windows = Memo::<Windows>::default();
     while !windows.follow(&transcript, 3) {}
     (transcript, windows)
@@ -126,17 +126,17 @@ fn a_prompt_is_what_was_said_before_it() {
         panic!("{requests:?}")
     };
     assert_eq!(
-        (first.sizes.of(Class::Prompt), first.sizes.total()),
+        (first.sizes.of(ContextClass::Prompt), first.sizes.total()),
         (4_000, 4_000)
     );
     assert!(first.opens_turn && !second.opens_turn);
-    assert_eq!(second.sizes.of(Class::Result), 40_000);
-    assert_eq!(second.sizes.of(Class::Answer), 8_000);
+    assert_eq!(second.sizes.of(ContextClass::Result), 40_000);
+    assert_eq!(second.sizes.of(ContextClass::Answer), 8_000);
     assert_eq!(second.before, Some(20_003));
     let grown = second.grown.unwrap();
     assert_eq!(
         (grown.class, grown.bytes, grown.block),
-        (Class::Result, 40_000, 1)
+        (ContextClass::Result, 40_000, 1)
     );
     assert_eq!(transcript.get(grown.entry).unwrap().key.as_str(), "a1");
     assert_eq!(second.limit, Some(200_000));
@@ -172,7 +172,7 @@ fn estimates_never_surpass_the_prompt() {
     assert!(shares.is_scaled);
     assert_eq!(
         (shares.rest, shares.classes.as_slice()),
-        (0, &[(Class::Prompt, 20_000)][..])
+        (0, &[(ContextClass::Prompt, 20_000)][..])
     );
 }
 
@@ -223,7 +223,7 @@ fn the_size_of_a_compaction_is_recorded_or_that_of_the_requests_around_it() {
     };
     assert_eq!(compaction_row(&windows), (around(40_103), around(12_003)));
     let requests = requests(&windows);
-    assert_eq!(requests[1].sizes.of(Class::Summary), 4_000);
+    assert_eq!(requests[1].sizes.of(ContextClass::Summary), 4_000);
     assert_eq!(
         requests[1].sizes.total(),
         4_400,
@@ -355,7 +355,7 @@ fn batch(step: &Step) -> Batch {
             }
             // What a compaction kept is counted with it, and once.
             if *number > 16 {
-                out.meta(MetaEdit::Kept {
+                out.meta(MetaEdit::FirstKept {
                     compaction: key(*number),
                     first: key(number - 14),
                 });
@@ -388,8 +388,8 @@ proptest! {
         let mut growing = Memo::<Windows>::default();
         for step in &steps {
             let touched = transcript.apply(batch(step));
-            transcript.settle();
-            growing.note(&transcript, &touched);
+            transcript.update_derived();
+            growing.invalidate(&transcript, &touched);
             growing.follow(&transcript, pace);
         }
         while !growing.follow(&transcript, pace) {}
@@ -436,10 +436,13 @@ fn what_the_agent_does_not_send_fills_nothing() {
         out.entry(entry);
     });
     let requests = requests(&windows);
-    assert_eq!(requests[0].sizes.of(Class::Prompt), 4_000 + 100 + 700 + 10);
+    assert_eq!(
+        requests[0].sizes.of(ContextClass::Prompt),
+        4_000 + 100 + 700 + 10
+    );
     assert_eq!(
         requests[0].sizes.total(),
-        requests[0].sizes.of(Class::Prompt)
+        requests[0].sizes.of(ContextClass::Prompt)
     );
     let lost = transcript.get(transcript.find("failed").unwrap()).unwrap();
     assert_eq!(weigh::parts(lost, None).count(), 0);
@@ -475,7 +478,7 @@ fn a_result_that_is_dropped_fills_the_window_until_then() {
     });
     let results: Vec<u64> = requests(&windows)
         .iter()
-        .map(|one| one.sizes.of(Class::Result))
+        .map(|one| one.sizes.of(ContextClass::Result))
         .collect();
     assert_eq!(results, [0, 40_000, 80_000, 40_000]);
     let tools = |key: &str| {
@@ -533,16 +536,16 @@ fn system_prompt_and_tools_fill_the_window_until_others_take_their_place() {
             }
         }
     });
-    let sizes = |class: Class| {
+    let sizes = |class: ContextClass| {
         requests(&windows)
             .iter()
             .map(|one| one.sizes.of(class))
             .collect::<Vec<_>>()
     };
-    assert_eq!(sizes(Class::System), [8_000, 12_000]);
-    assert_eq!(sizes(Class::Tools), [4_000, 6_000]);
+    assert_eq!(sizes(ContextClass::System), [8_000, 12_000]);
+    assert_eq!(sizes(ContextClass::Tools), [4_000, 6_000]);
     assert_eq!(
-        sizes(Class::Added),
+        sizes(ContextClass::Added),
         [500, 500],
         "bookkeeping that the model was sent"
     );
@@ -597,7 +600,7 @@ fn a_result_is_paid_for_with_every_request_until_a_compaction() {
         let entry = answer(out, "a4", 400, [0, 0, 21_000]);
         out.entry(entry);
     });
-    let carried = Memo::<Carried>::once(&transcript, &windows);
+    let carried = Memo::<Carried>::compute(&transcript, &windows);
     let place = Place {
         entry: transcript.find("a1").unwrap(),
         block: 1,
@@ -607,7 +610,7 @@ fn a_result_is_paid_for_with_every_request_until_a_compaction() {
     // 10,000 tokens are written to the cache at $6.25 a million, and read once at $0.50.
     let micros = one.picos / 1_000_000;
     assert!((67_400..=67_500).contains(&micros), "{micros}");
-    assert_eq!(carried.dear().collect::<Vec<_>>(), [place]);
+    assert_eq!(carried.expensive().collect::<Vec<_>>(), [place]);
 }
 
 #[test]
@@ -638,7 +641,7 @@ fn a_result_is_paid_for_on_each_branch_that_has_it() {
             out.entry(entry);
         }
     });
-    let carried = Memo::<Carried>::once(&transcript, &windows);
+    let carried = Memo::<Carried>::compute(&transcript, &windows);
     let requests = ["a", "left", "kept"].map(|key| {
         let entry = transcript.find(key).unwrap();
         let one = carried.of_call(Place { entry, block: 1 }).unwrap();

@@ -8,7 +8,7 @@ use crate::model::tool::ToolResult;
 
 /// The classes of what fills a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum ContextClass {
     /// System prompts, as far as the file records them.
     System,
     /// Descriptions of tools, as far as the file records them.
@@ -29,7 +29,7 @@ pub enum Class {
     Result,
 }
 
-impl Class {
+impl ContextClass {
     /// All classes in the order in which they are shown.
     pub(crate) const ALL: [Self; 9] = [
         Self::System,
@@ -64,7 +64,7 @@ impl Class {
 pub(crate) struct Sizes([u64; 9]);
 
 impl Sizes {
-    pub(crate) fn of(&self, class: Class) -> u64 {
+    pub(crate) fn of(&self, class: ContextClass) -> u64 {
         self.0.get(class as usize).copied().unwrap_or(0)
     }
 
@@ -74,7 +74,7 @@ impl Sizes {
             .fold(0, |sum, bytes| sum.saturating_add(*bytes))
     }
 
-    pub(crate) fn add(&mut self, class: Class, bytes: u64) {
+    pub(crate) fn add(&mut self, class: ContextClass, bytes: u64) {
         if let Some(sum) = self.0.get_mut(class as usize) {
             *sum = sum.saturating_add(bytes);
         }
@@ -95,7 +95,7 @@ const IMAGE: u64 = 6_000;
 pub(crate) fn parts(
     entry: &Entry,
     now: Option<Timestamp>,
-) -> impl Iterator<Item = (usize, Class, u64)> + use<> {
+) -> impl Iterator<Item = (usize, ContextClass, u64)> + use<> {
     // Without a time every part that is ever dropped counts as dropped.
     let is_there = move |until: Option<Timestamp>| {
         until.is_none_or(|until| now.is_some_and(|now| until > now))
@@ -108,18 +108,18 @@ pub(crate) fn parts(
 
 /// What the model saw of an entry: each block with its class, its size in bytes, and until when it
 /// was sent. Breaks were never sent, and bookkeeping of the harness only if the agent says so.
-pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timestamp>)> {
+pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, ContextClass, u64, Option<Timestamp>)> {
     if entry.marks.copy || entry.marks.unsent {
         return Vec::new();
     }
     let is_summary = entry.is_compaction()
         || entry.has(|kind| matches!(kind, BlockKind::Break(Break::Branch(_))));
     let said = match entry.role {
-        _ if is_summary => Class::Summary,
-        Role::User => Class::Prompt,
-        Role::Assistant => Class::Answer,
-        Role::System => Class::System,
-        Role::Harness => Class::Added,
+        _ if is_summary => ContextClass::Summary,
+        Role::User => ContextClass::Prompt,
+        Role::Assistant => ContextClass::Answer,
+        Role::System => ContextClass::System,
+        Role::Harness => ContextClass::Added,
     };
     let mut parts = Vec::new();
     for (number, block) in entry.blocks.iter().enumerate() {
@@ -129,7 +129,12 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
         };
         let mut push = |class, bytes: u64| {
             if bytes > 0 {
-                parts.push((number, class, bytes, until.filter(|_| class != Class::Call)));
+                parts.push((
+                    number,
+                    class,
+                    bytes,
+                    until.filter(|_| class != ContextClass::Call),
+                ));
             }
         };
         let instead = match &block.sent {
@@ -141,19 +146,19 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
         match &block.kind {
             BlockKind::Call(call) => {
                 push(
-                    Class::Call,
+                    ContextClass::Call,
                     u64::from(call.input.bytes) + bytes(call.name.len()),
                 );
                 let given = call.state.result().map(result_size);
                 let never_came = if call.state.is_open() { None } else { instead };
-                push(Class::Result, given.or(never_came).unwrap_or(0));
+                push(ContextClass::Result, given.or(never_came).unwrap_or(0));
             }
             _ if instead.is_some() => push(said, instead.unwrap_or(0)),
             BlockKind::Text(body) => push(said, body.bytes.into()),
-            BlockKind::Thinking(body) => push(Class::Thinking, body.bytes.into()),
+            BlockKind::Thinking(body) => push(ContextClass::Thinking, body.bytes.into()),
             BlockKind::Image(image) => push(said, image_size(image)),
             BlockKind::Result(stray) if !stray.duplicate => {
-                push(Class::Result, result_size(&stray.result));
+                push(ContextClass::Result, result_size(&stray.result));
             }
             // Many files record what the harness adds to the context in no better form.
             BlockKind::Raw(raw)
@@ -161,7 +166,11 @@ pub(super) fn all_parts(entry: &Entry) -> Vec<(usize, Class, u64, Option<Timesta
                     || (entry.role == Role::Harness && entry.marks.quiet) =>
             {
                 push(
-                    if raw.is_tools() { Class::Tools } else { said },
+                    if raw.is_tools() {
+                        ContextClass::Tools
+                    } else {
+                        said
+                    },
                     raw.body.bytes.into(),
                 );
             }

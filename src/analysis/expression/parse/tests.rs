@@ -356,7 +356,7 @@ fn of_sessions_words_are_facts_or_text() {
 
 #[test]
 fn words_are_completed_as_far_as_they_are_sure() {
-    let complete = |typed: &str| super::complete(typed, super::words(super::About::Alarm));
+    let complete = |typed: &str| super::complete(typed, super::words(super::Subject::Alarm));
     assert_eq!(complete("wai").0, "waiting ");
     assert_eq!(complete("err or -si").0, "err or -silent>");
     assert_eq!(
@@ -365,7 +365,7 @@ fn words_are_completed_as_far_as_they_are_sure() {
     );
     assert_eq!(complete("wating"), ("wating".to_owned(), vec![]));
     assert!(
-        super::complete("", super::words(super::About::Blocks))
+        super::complete("", super::words(super::Subject::Blocks))
             .1
             .contains(&"wrote:")
     );

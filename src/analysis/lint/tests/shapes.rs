@@ -223,7 +223,7 @@ fn work(shape: Shape, records: usize) -> (usize, u64) {
     for batch in shape.batches(records) {
         transcript.apply(batch);
     }
-    transcript.settle();
+    transcript.update_derived();
     (Findings::of(&transcript).work(), transcript.work())
 }
 
@@ -368,11 +368,11 @@ proptest! {
         let mut findings = Findings::default();
         for (place, batch) in shape.batches(RECORDS).into_iter().enumerate() {
             let touched = transcript.apply(batch);
-            findings.note(&transcript, &touched);
+            findings.invalidate(&transcript, &touched);
             if place % pace > 0 {
                 continue;
             }
-            transcript.settle();
+            transcript.update_derived();
             let before = findings.work();
             findings.follow(&transcript, a_frame);
             // The last entry of a frame is judged as a whole.
@@ -381,7 +381,7 @@ proptest! {
             let took = findings.work() - before;
             prop_assert!(took < bound, "{} steps in a frame of {}", took, bound);
         }
-        transcript.settle();
+        transcript.update_derived();
         while !findings.follow(&transcript, a_frame) {}
         let whole = Findings::of(&transcript);
         prop_assert_eq!(findings.iter().collect::<Vec<_>>(), whole.iter().collect::<Vec<_>>());

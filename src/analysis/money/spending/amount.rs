@@ -6,7 +6,7 @@
 
 use crate::analysis::money::cost::Money;
 use crate::analysis::money::prices::{Prices, Rates};
-use crate::model::totals::{Spent, Sum};
+use crate::model::totals::{ModelUsage, Sum};
 use crate::model::usage::Usage;
 
 /// Tokens of one class.
@@ -20,7 +20,7 @@ pub struct Tokens {
 
 impl Tokens {
     /// The sum; `None` if no record has a figure.
-    pub(crate) fn known(self) -> Option<i64> {
+    pub(crate) fn value(self) -> Option<i64> {
         (self.records > 0).then_some(self.total)
     }
 
@@ -78,7 +78,7 @@ pub struct Amount {
 
 impl Amount {
     /// The amount of summed records on one model. `saved` is computed only for single records.
-    pub(crate) fn of_sum(spent: &Spent, prices: Option<&Prices>) -> Self {
+    pub(crate) fn of_sum(spent: &ModelUsage, prices: Option<&Prices>) -> Self {
         Self {
             requests: spent.requests,
             input: spent.input.into(),
@@ -95,7 +95,7 @@ impl Amount {
 
     /// The amount of one record.
     pub fn of(usage: &Usage, prices: Option<&Prices>) -> Self {
-        let mut amount = Self::of_sum(&Spent::of(usage), prices);
+        let mut amount = Self::of_sum(&ModelUsage::of(usage), prices);
         amount.searches = usage.searches.unwrap_or(0);
         let is_cached = usage.cache_read.unwrap_or(0) > 0 || usage.cache_write.unwrap_or(0) > 0;
         amount.cached = u32::from(is_cached);
@@ -118,7 +118,7 @@ impl Amount {
     /// Percentage of the prompt that came from the cache; `None` without a prompt or cache figures.
     pub(crate) fn hit_percent(&self) -> Option<u64> {
         let (read, prompt) = (
-            u64::try_from(self.cache_read.known()?).ok()?,
+            u64::try_from(self.cache_read.value()?).ok()?,
             u64::try_from(self.prompt()).ok()?,
         );
         (prompt > 0).then(|| read.saturating_mul(100) / prompt)

@@ -82,7 +82,7 @@ impl Bill {
     }
 
     /// Sorts the products in the order of the classes.
-    fn settle(&mut self) {
+    fn sort(&mut self) {
         let place = |class: &str| {
             CLASSES
                 .iter()
@@ -113,7 +113,7 @@ impl Arithmetic {
             made.add(charge);
         }
         for bills in [&mut made.estimated, &mut made.expected] {
-            bills.iter_mut().for_each(Bill::settle);
+            bills.iter_mut().for_each(Bill::sort);
             bills.sort_by_key(|bill| std::cmp::Reverse(bill.picos()));
         }
         made
@@ -149,11 +149,11 @@ impl Arithmetic {
         } else {
             &mut self.estimated
         };
-        enter(charge, bills);
+        add_charge(charge, bills);
     }
 }
 
-fn enter(charge: &Charge, bills: &mut Vec<Bill>) {
+fn add_charge(charge: &Charge, bills: &mut Vec<Bill>) {
     let Some(prices) = prices::of_model(&charge.model) else {
         return;
     };

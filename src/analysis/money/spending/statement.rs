@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::amount::Amount;
-use super::{Carried, Charge, EntrySpending, Fate, For, purpose};
+use super::{Charge, EntryCharges, EntrySpending, For, RequestOutcome, purpose};
 use crate::analysis::account::Account;
 use crate::analysis::derived::{Derived, Facts, Out};
 use crate::analysis::money::cost::{self, Cost, Money, PICOS_IN_NANO};
@@ -14,7 +14,7 @@ use crate::model::entry::EntryId;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::totals::{Spent, ToPrice, Totals};
+use crate::model::totals::{ModelUsage, ToPrice, Totals};
 use crate::model::transcript::{Aside, Transcript, UsagePart};
 
 /// What charges are grouped by.
@@ -68,7 +68,7 @@ pub struct StatementRow {
 impl StatementRow {
     /// The cost of the row.
     pub fn cost(&self) -> Cost {
-        self.amount.money.cost().lacking(self.lacks_agents)
+        self.amount.money.cost().partial_if(self.lacks_agents)
     }
 }
 
@@ -122,14 +122,14 @@ impl Derived for Statement {
         let entries = facts
             .in_order(transcript)
             .map(|(place, id, rows)| (place, id, rows.first()));
-        let Carried {
+        let EntryCharges {
             charges: carried,
             without_tokens,
-        } = Carried::of(transcript, entries);
+        } = EntryCharges::of(transcript, entries);
         let charges = charges(carried, transcript);
-        let lanes = Lanes::of(transcript);
+        let lanes = AgentCallers::of(transcript);
         let mut statement = Self {
-            lacking: lacking_turns(account, transcript),
+            lacking: incomplete_turns(account, transcript),
             turns: charges
                 .iter()
                 .map(|charge| turn_of(charge, account, transcript))
@@ -148,9 +148,9 @@ impl Derived for Statement {
             match charge.fate {
                 // Without a figure it is counted in `without_tokens`.
                 _ if charge.amount.is_nothing() => {}
-                Fate::Fine => {}
-                Fate::Failed => statement.failed.plus(&charge.amount),
-                Fate::Aborted => statement.aborted.plus(&charge.amount),
+                RequestOutcome::Fine => {}
+                RequestOutcome::Failed => statement.failed.plus(&charge.amount),
+                RequestOutcome::Aborted => statement.aborted.plus(&charge.amount),
             }
             if let Some(branch) = statement.branch_of(number) {
                 left.entry(branch).or_default().plus(&charge.amount);
@@ -248,7 +248,7 @@ impl Statement {
     }
 
     /// The sum over all abandoned branches.
-    pub(crate) fn left_in_all(&self) -> Amount {
+    pub(crate) fn abandoned_total(&self) -> Amount {
         let mut sum = Amount::default();
         self.left.iter().for_each(|left| sum.plus(&left.amount));
         sum
@@ -259,7 +259,7 @@ impl Statement {
 pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
     let mut charges = with_asides(own, transcript);
     // Some agents record the prompts of many requests as one sum.
-    if transcript.totals().tells_prompts_as_sum() {
+    if transcript.totals().has_summed_prompts() {
         for charge in charges
             .iter_mut()
             .filter(|charge| charge.amount.lacks_prompt())
@@ -273,7 +273,7 @@ pub(crate) fn charges(own: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> 
 }
 
 /// Prompts of turns with sub-agents whose records are missing.
-fn lacking_turns(account: &Account, transcript: &Transcript) -> HashSet<EntryId> {
+fn incomplete_turns(account: &Account, transcript: &Transcript) -> HashSet<EntryId> {
     let turns = transcript.turns().iter().enumerate();
     let lacking = turns.filter(|(number, _)| account.turn(transcript, *number).lacks_agents);
     lacking.map(|(_, turn)| turn.prompt).collect()
@@ -281,7 +281,7 @@ fn lacking_turns(account: &Account, transcript: &Transcript) -> HashSet<EntryId>
 
 /// Indexes of the charges whose sub-agents' usage is missing: those of the turns that started them,
 /// or all if no turn did. Empty if the cost of the session is complete.
-pub(crate) fn lacking(
+pub(crate) fn incomplete_charges(
     charges: &[Charge],
     account: &Account,
     transcript: &Transcript,
@@ -289,7 +289,7 @@ pub(crate) fn lacking(
     if !account.lacks_agents(transcript) {
         return HashSet::new();
     }
-    let turns = lacking_turns(account, transcript);
+    let turns = incomplete_turns(account, transcript);
     let is_of_one = |charge: &Charge| {
         turn_of(charge, account, transcript).is_some_and(|prompt| turns.contains(&prompt))
     };
@@ -352,7 +352,7 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
         place,
         at: entry.and_then(|_| before.find_map(|entry| entry.at)),
         lane,
-        fate: Fate::Fine,
+        fate: RequestOutcome::Fine,
         tier: prices
             .map(|prices| prices.tier_of(&aside.usage))
             .unwrap_or_default(),
@@ -388,7 +388,7 @@ fn session_of(charge: &Charge, transcript: &Transcript) -> Option<usize> {
 /// What the runs of one part count beyond its charges: by model the tokens at list prices, then the
 /// recorded cost of the model in place of these; then the remainder of the total cost.
 fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
-    let open = Open::of(totals);
+    let open = UnsettledCost::of(totals);
     let listed: BTreeMap<Name, Option<i128>> = cost::listed(totals).into_iter().collect();
     let mut by_model: BTreeMap<Name, Amount> = BTreeMap::new();
     let mut costs: BTreeMap<Name, Money> = BTreeMap::new();
@@ -489,9 +489,9 @@ fn runs_of(totals: &Totals, charges: &[&Charge]) -> Vec<Charge> {
 }
 
 /// The recorded cost of a model, in place of the list price of the same tokens.
-fn recorded_cost(spent: &Spent, prices: Option<&Prices>, listed: Option<i128>) -> Money {
+fn recorded_cost(spent: &ModelUsage, prices: Option<&Prices>, listed: Option<i128>) -> Money {
     let recorded = Money::of(
-        &Spent {
+        &ModelUsage {
             unpriced: ToPrice::default(),
             ..spent.clone()
         },
@@ -507,12 +507,12 @@ fn recorded_cost(spent: &Spent, prices: Option<&Prices>, listed: Option<i128>) -
 }
 
 /// The cost of unfinished runs, or of requests since the agent last recorded its total cost.
-struct Open {
+struct UnsettledCost {
     by_model: BTreeMap<Name, Money>,
     sum: Money,
 }
 
-impl Open {
+impl UnsettledCost {
     fn of(totals: &Totals) -> Self {
         let mut sum = Money::default();
         let mut by_model = BTreeMap::new();
@@ -539,16 +539,16 @@ fn run(model: Name, amount: Amount) -> Charge {
         at: None,
         model,
         lane: None,
-        fate: Fate::Fine,
+        fate: RequestOutcome::Fine,
         tier: Tier::default(),
         amount,
     }
 }
 
 /// The callers of sub-agents in the main lane.
-struct Lanes<'a>(HashMap<&'a Name, Option<EntryId>>);
+struct AgentCallers<'a>(HashMap<&'a Name, Option<EntryId>>);
 
-impl<'a> Lanes<'a> {
+impl<'a> AgentCallers<'a> {
     fn of(transcript: &'a Transcript) -> Self {
         let caller = |lane: &'a LaneFacts| (&lane.name, transcript.root_caller(lane));
         Self(transcript.lanes().iter().map(caller).collect())
@@ -565,7 +565,7 @@ fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Optio
         return None;
     }
     let number = match &charge.lane {
-        Some(lane) if !transcript.is_spoken_to(Some(lane)) => {
+        Some(lane) if !transcript.is_main_lane(Some(lane)) => {
             account.turn_of_lane(transcript, lane)
         }
         _ => transcript.turn_at(charge.place),
@@ -574,7 +574,7 @@ fn turn_of(charge: &Charge, account: &Account, transcript: &Transcript) -> Optio
 }
 
 /// The abandoned branch that a charge is on.
-fn branch_of(charge: &Charge, lanes: &Lanes<'_>, transcript: &Transcript) -> Option<usize> {
+fn branch_of(charge: &Charge, lanes: &AgentCallers<'_>, transcript: &Transcript) -> Option<usize> {
     let of = |id: EntryId| Some(transcript.branches().of(id)?.number);
     match &charge.lane {
         Some(_) => of(lanes.caller(charge)?),

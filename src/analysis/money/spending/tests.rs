@@ -1,7 +1,7 @@
 use super::amount::Amount;
 use super::arithmetic::{Arithmetic, precise};
 use super::statement::{Group, Grouping, Statement};
-use super::{Fate, For};
+use super::{For, RequestOutcome};
 use crate::analysis::account::Account;
 use crate::analysis::derived::Memo;
 use crate::analysis::money::cost::CostSource;
@@ -50,12 +50,12 @@ fn said(break_: Break) -> Block {
 fn transcript_of(batch: Batch) -> Transcript {
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
 fn statement(transcript: &Transcript) -> Statement {
-    Memo::once(transcript, &Account::of(transcript))
+    Memo::compute(transcript, &Account::of(transcript))
 }
 
 /// Checks that the sums of all groupings are the totals of the session.
@@ -299,10 +299,15 @@ fn what_was_spent_for_nothing_is_counted_apart() {
     nothing.blocks.push(said(Break::Error("429".into())));
     batch.entry(nothing);
     let statement = check(&transcript_of(batch));
-    let fates: Vec<Fate> = statement.charges.iter().map(|charge| charge.fate).collect();
+    let fates: Vec<RequestOutcome> = statement.charges.iter().map(|charge| charge.fate).collect();
     assert_eq!(
         fates,
-        [Fate::Failed, Fate::Failed, Fate::Fine, Fate::Aborted]
+        [
+            RequestOutcome::Failed,
+            RequestOutcome::Failed,
+            RequestOutcome::Fine,
+            RequestOutcome::Aborted
+        ]
     );
     assert_eq!(
         (statement.failed.input.total, statement.aborted.input.total),
@@ -322,7 +327,10 @@ fn an_answer_that_called_tools_was_complete_when_it_was_stopped() {
     let mut stop = entry(&mut batch, "u1", Role::User);
     stop.blocks.push(said(Break::Interrupted(Text::default())));
     batch.entry(stop);
-    assert_eq!(check(&transcript_of(batch)).charges[0].fate, Fate::Fine);
+    assert_eq!(
+        check(&transcript_of(batch)).charges[0].fate,
+        RequestOutcome::Fine
+    );
 }
 
 #[test]
@@ -345,7 +353,7 @@ fn branches_that_were_left_have_their_bill() {
     assert_eq!(
         (
             statement.left[0].branch,
-            statement.left_in_all().input.total
+            statement.abandoned_total().input.total
         ),
         (1, 1_000)
     );

@@ -38,7 +38,7 @@ fn is_item(text: &TextPane, scene: &Scene<'_>, focus: Focus) -> bool {
         Level::Full | Level::Raw => true,
     };
     let is_blank = |body: &crate::model::body::Body| {
-        body.bytes == 0 || (!body.is_away() && body.stub.is_blank())
+        body.bytes == 0 || (!body.is_on_disk() && body.stub.is_blank())
     };
     let is_seen = match &block.kind {
         BlockKind::Thinking(_) => text.shows.thinking,
@@ -95,7 +95,7 @@ pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: CopyTarget) -> Vec
     let text = match what {
         CopyTarget::Turn => return copy_turn(text, scene),
         CopyTarget::Query => {
-            scene.say("the jq path of a field: r shows the raw record, y q copies there");
+            scene.set_status("the jq path of a field: r shows the raw record, y q copies there");
             return Vec::new();
         }
         CopyTarget::Json => {
@@ -109,7 +109,7 @@ pub fn copy(text: &mut TextPane, scene: &mut Scene<'_>, what: CopyTarget) -> Vec
         }
     };
     if text.is_empty() {
-        scene.say("there is no file to name");
+        scene.set_status("there is no file to name");
         return Vec::new();
     }
     vec![Effect::Copy(text)]
@@ -136,7 +136,7 @@ fn link_of(session: &Session, focus: Focus) -> Option<String> {
 
 fn copy_turn(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(turn) = text.focused_turn(scene.session) else {
-        scene.say("this belongs to no turn");
+        scene.set_status("this belongs to no turn");
         return Vec::new();
     };
     let entries = markdown::entries_of(&scene.session.transcript, turn).into_iter();
@@ -162,7 +162,7 @@ pub fn begin(
     pieces: Vec<CopyItem>,
     form: CopyFormat,
 ) -> Vec<Effect> {
-    go_on(
+    continue_copy(
         text,
         scene,
         PendingCopy {
@@ -177,10 +177,14 @@ pub fn begin(
 pub(crate) fn resume(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     text.pending_copy
         .take()
-        .map_or_else(Vec::new, |taking| go_on(text, scene, taking))
+        .map_or_else(Vec::new, |taking| continue_copy(text, scene, taking))
 }
 
-fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) -> Vec<Effect> {
+fn continue_copy(
+    text: &mut TextPane,
+    scene: &mut Scene<'_>,
+    mut taking: PendingCopy,
+) -> Vec<Effect> {
     let mut entries: Vec<EntryId> = Vec::new();
     let mut origins: Vec<Origin> = Vec::new();
     let mut size = 0_u64;
@@ -196,7 +200,7 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
         let before = origins.len();
         for body in block.kind.bodies() {
             size += u64::from(body.bytes);
-            origins.extend(body.is_away().then_some(body.from));
+            origins.extend(body.is_on_disk().then_some(body.from));
         }
         if origins.len() > before && entries.last() != Some(&piece.focus.entry) {
             entries.push(piece.focus.entry);
@@ -204,7 +208,7 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
     }
     if size > MOST_BYTES {
         let size = figures::bytes(size);
-        scene.say(format!(
+        scene.set_status(format!(
             "{size} are too much to copy; | pipes the records to a command"
         ));
         return Vec::new();
@@ -213,7 +217,7 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>, mut taking: PendingCopy) ->
         return finish(text, scene, &taking);
     }
     if taking.tries >= PATIENCE {
-        scene.say("the records cannot be read any more");
+        scene.set_status("the records cannot be read any more");
         return Vec::new();
     }
     taking.tries += 1;
@@ -233,7 +237,7 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
                 .collect();
             entries.dedup();
             markdown::markdown(&scene.session.transcript, &entries)
-                .map_or_else(|NotLoaded| ItemText::Away, ItemText::Text)
+                .map_or_else(|NotLoaded| ItemText::OnDisk, ItemText::Text)
         }
         CopyFormat::Each(what) => {
             let each = taking.pieces.iter().map(|piece| {
@@ -264,8 +268,8 @@ fn finish(text: &mut TextPane, scene: &mut Scene<'_>, taking: &PendingCopy) -> V
     };
     match text {
         ItemText::Text(text) => return vec![Effect::Copy(text)],
-        ItemText::Nothing(why) => scene.say(why),
-        ItemText::Away => scene.say("the records cannot be read any more"),
+        ItemText::Nothing(why) => scene.set_status(why),
+        ItemText::OnDisk => scene.set_status("the records cannot be read any more"),
     }
     Vec::new()
 }

@@ -7,7 +7,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
 use super::{CommandChoice, Commands, Palette};
-use crate::analysis::expression::parse::About;
+use crate::analysis::expression::parse::Subject;
 use crate::app::input::action::Action;
 use crate::app::input::bindings::BINDINGS;
 use crate::app::input::command::{COMMANDS, TypedCommand};
@@ -29,14 +29,14 @@ impl Palette {
             runs: runs.collect(),
             ..Self::default()
         };
-        palette.choose_among(scene);
+        palette.update_matches(scene);
         palette
     }
 
     /// Edits the line, and updates the matches.
-    pub(crate) fn type_on(&mut self, scene: Commands<'_>, request: InputRequest) {
+    pub(crate) fn edit_input(&mut self, scene: Commands<'_>, request: InputRequest) {
         self.input.handle(request);
-        self.choose_among(scene);
+        self.update_matches(scene);
     }
 
     /// Completes the line to the selected command.
@@ -46,22 +46,22 @@ impl Palette {
         };
         let gap = if choice.argument.is_empty() { "" } else { " " };
         self.input = Input::new(format!("{}{gap}", choice.name));
-        self.choose_among(scene);
+        self.update_matches(scene);
     }
 
     /// The command and the expression that is typed after it, if it takes one.
-    pub(crate) fn expression(&self) -> Option<(&str, &str, About)> {
+    pub(crate) fn expression(&self) -> Option<(&str, &str, Subject)> {
         let (name, typed) = self.input.value().trim_start().split_once(' ')?;
         let about = match (name, self.below) {
-            ("filter", AppScreen::Session) => About::Blocks,
-            ("filter", _) => About::Sessions,
-            ("watch", _) => About::Alarm,
+            ("filter", AppScreen::Session) => Subject::Blocks,
+            ("filter", _) => Subject::Sessions,
+            ("watch", _) => Subject::Alarm,
             _ => return None,
         };
         Some((name, typed, about))
     }
 
-    fn choose_among(&mut self, scene: Commands<'_>) {
+    fn update_matches(&mut self, scene: Commands<'_>) {
         self.choices = choices(scene, &self.runs, self.input.value());
         self.selected = 0;
         self.has_moved = false;
@@ -120,7 +120,7 @@ impl Palette {
 /// the letters. For an empty line, those that were run last come first.
 fn choices(scene: Commands<'_>, runs: &[CommandChoice], typed: &str) -> Vec<CommandChoice> {
     let typed = typed.trim_start();
-    let forms = || forms().filter(|choice| scene.below.knows(choice));
+    let forms = || forms().filter(|choice| scene.below.has_effect(choice));
     if let Some((name, _)) = typed.split_once(' ') {
         let named: Vec<CommandChoice> = runs
             .iter()
@@ -184,14 +184,14 @@ fn choices(scene: Commands<'_>, runs: &[CommandChoice], typed: &str) -> Vec<Comm
 fn has_action(below: AppScreen, action: Action) -> bool {
     match below {
         AppScreen::Session => true,
-        list => list_keys::is_known(list, action),
+        list => list_keys::has_effect(list, action),
     }
 }
 
 impl AppScreen {
     /// Whether a command with an argument has an effect on the screen below; settings and the
     /// manual have one everywhere.
-    fn knows(self, choice: &CommandChoice) -> bool {
+    fn has_effect(self, choice: &CommandChoice) -> bool {
         let is_everywhere = choice.name == "set" || choice.name.starts_with("help ");
         let is_of_wall = ["filter", "watch", "unwatch"].contains(&choice.name.as_str());
         match self {

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::{ContextPart, SessionAtCursor, messages, request_of};
 use crate::analysis::context;
 use crate::analysis::context::seen::Sight;
-use crate::analysis::context::window::weigh::Class;
+use crate::analysis::context::window::weigh::ContextClass;
 use crate::analysis::context::window::{Request, shares};
 use crate::app::mode::Mode;
 use crate::app::pop_ups::raw::RawView;
@@ -32,16 +32,16 @@ pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
         let wanted = (focus.entry, scene.session.indexes.generation);
         known
             .filter(|then| then.made_for == wanted)
-            .unwrap_or_else(|| then(scene, wanted))
+            .unwrap_or_else(|| compute_totals(scene, wanted))
     });
-    let sight = focus.and_then(|focus| sight(scene, focus));
+    let sight = focus.and_then(|focus| sight_at(scene, focus));
     let Some(sight) = sight else { return };
     let in_sight = text.view.lines.iter().map(|line| line.entry);
     text.as_of.lost = in_sight
         .filter(|id| sight.has_lost(&scene.session.transcript, *id))
         .collect();
     if std::mem::take(&mut text.as_of.is_asked) {
-        scene.say(if text.as_of.lost.is_empty() {
+        scene.set_status(if text.as_of.lost.is_empty() {
             "the model had lost nothing of what is in sight at the cursor"
         } else {
             "dim is what the model did not see at the cursor"
@@ -49,7 +49,7 @@ pub fn arrange(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
 }
 
-fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> SessionAtCursor {
+fn compute_totals(scene: &Scene<'_>, made_for: (EntryId, u64)) -> SessionAtCursor {
     let (transcript, account) = (&scene.session.transcript, &scene.session.indexes.account);
     let reach = account.as_of(transcript, made_for.0);
     SessionAtCursor {
@@ -60,11 +60,11 @@ fn then(scene: &Scene<'_>, made_for: (EntryId, u64)) -> SessionAtCursor {
             .turn
             .map(|turn| account.turn_as_of(transcript, &reach, turn)),
         context: context::at(transcript, made_for.0),
-        reach,
+        position: reach,
     }
 }
 
-fn sight(scene: &Scene<'_>, focus: Focus) -> Option<Sight> {
+fn sight_at(scene: &Scene<'_>, focus: Focus) -> Option<Sight> {
     Sight::at(
         &scene.session.transcript,
         &scene.session.indexes.windows.cuts,
@@ -79,9 +79,9 @@ pub fn list(text: &mut TextPane, scene: &mut Scene<'_>) {
         block: 0,
     });
     let Some(focus) = text.view.focus.or(last) else {
-        return scene.say("nothing here yet");
+        return scene.set_status("nothing here yet");
     };
-    let Some(sight) = sight(scene, focus) else {
+    let Some(sight) = sight_at(scene, focus) else {
         return;
     };
     let Some(entry) = scene.session.transcript.get(focus.entry) else {
@@ -167,8 +167,8 @@ fn summary(
         figures::bytes(bytes),
         figures::tokens(shares::tokens_of(bytes, density)),
     )];
-    let has = |class: Class| messages.iter().any(|message| message.class == class);
-    let missing = match (has(Class::System), has(Class::Tools)) {
+    let has = |class: ContextClass| messages.iter().any(|message| message.class == class);
+    let missing = match (has(ContextClass::System), has(ContextClass::Tools)) {
         (true, true) => None,
         (true, false) => Some("tools"),
         (false, true) => Some("the system prompt"),

@@ -16,7 +16,7 @@ use crate::app::input::history::HistoryKind;
 use crate::app::mode::Mode;
 use crate::app::scene::{Ask, Scene};
 use crate::app::text::TextPane;
-use crate::app::text::folds::reach;
+use crate::app::text::folds::reveal;
 use crate::app::text::landmarks::id_of;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -48,7 +48,7 @@ pub(crate) fn accept(
     }
     let expr = parse::parse(typed).ok()?;
     scene
-        .asks
+        .requests
         .push(Ask::Keep(HistoryKind::Filter, typed.to_owned()));
     Some(set(text, scene, typed, expr))
 }
@@ -104,12 +104,12 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: QuickFilter) -> Vec<
         Ok(expr) => {
             let typed = expr.to_string();
             scene
-                .asks
+                .requests
                 .push(Ask::Keep(HistoryKind::Filter, typed.clone()));
             set(text, scene, &typed, expr)
         }
         Err(why) => {
-            scene.say(why);
+            scene.set_status(why);
             Vec::new()
         }
     }
@@ -121,7 +121,7 @@ pub fn clear(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     if text.find.filter.take().is_some() {
         // The focused item may be visible only through the filter, because its sub-agent is closed.
         if let Some(focus) = text.view.focus {
-            reach(text, scene, focus);
+            reveal(text, scene, focus);
         }
         changed(text);
     }
@@ -210,7 +210,7 @@ pub(crate) fn judge_new(text: &mut TextPane, session: &Session, touched: &Touche
         // New entries are appended; changed ones may appear or disappear in the middle.
         text.stale.sequence |= before != shown(filter);
         if touched.reordered {
-            filter.keep(transcript);
+            filter.retain_known(transcript);
         }
     }
     effects
@@ -228,7 +228,7 @@ pub(crate) fn restart(
     };
     let ids = scene.session.transcript.order().to_vec();
     let generation = text.find.next_generation();
-    let mut filter = old.again(&scene.session.transcript, generation);
+    let mut filter = old.rebuilt(&scene.session.transcript, generation);
     let job = filter.judge(&scene.session.transcript, &ids, false);
     let mut read = filter.clone();
     read.percent = 0;

@@ -29,13 +29,13 @@ pub(super) fn arrive(text: &mut TextPane, scene: &mut Scene<'_>, hit: Place, fro
         way.unwrap_or_default()
     );
     if !text.find.shows(hit) {
-        return scene.say(format!("{words}; the filter hides it"));
+        return scene.set_status(format!("{words}; the filter hides it"));
     }
     text.find.sought = Some(PendingHit {
         block: Some((hit, Edge::First)),
         steps: 0,
     });
-    scene.say(words);
+    scene.set_status(words);
 }
 
 /// Entries between two, of the agent of the second: `, 14 entries before`.
@@ -64,7 +64,7 @@ fn distance(transcript: &Transcript, first: EntryId, from: EntryId) -> String {
 /// How a text came to the model, by the block and the piece of the block that has it first.
 fn route(transcript: &Transcript, hit: Place, piece: Option<usize>) -> Option<String> {
     let entry = transcript.get(hit.entry)?;
-    let is_main = transcript.is_spoken_to(entry.lane.as_ref());
+    let is_main = transcript.is_main_lane(entry.lane.as_ref());
     Some(match (&entry.blocks.get(hit.block)?.kind, entry.role) {
         (BlockKind::Call(call), _) => {
             let about = call.about(transcript.meta().root.as_deref());

@@ -3,7 +3,7 @@
 
 use crate::analysis::brief::complaint_of;
 use crate::model::entry::{BlockKind, Entry};
-use crate::model::path::below;
+use crate::model::path::relative_to;
 use crate::model::text::without_sgr;
 use crate::model::tool::ToolKind;
 
@@ -37,7 +37,7 @@ pub(crate) fn of_block(entry: &Entry, block: usize, cwd: Option<&str>) -> Option
     };
     let plain: String = without_sgr(&text).chars().take(LOOKED_AT).collect();
     if let Some(path) = words(&plain).find(|word| is_path(word)) {
-        return Some(below(path, cwd).to_owned());
+        return Some(relative_to(path, cwd).to_owned());
     }
     let word = match kind {
         BlockKind::Call(call) if call.kind == ToolKind::Run => {

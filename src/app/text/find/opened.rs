@@ -59,7 +59,7 @@ impl FoldState<'_> {
 
 impl OpenedFolds {
     /// Adds everything that was opened since a snapshot.
-    pub(crate) fn add_way(&mut self, before: &FoldSnapshot, now: &FoldState<'_>) {
+    pub(crate) fn add_since(&mut self, before: &FoldSnapshot, now: &FoldState<'_>) {
         self.lanes
             .extend(now.lanes.difference(&before.lanes).cloned());
         self.branches
@@ -100,7 +100,7 @@ impl OpenedFolds {
     }
 
     /// Whether it changed thinking or the level differently from `other`.
-    pub(crate) fn has_other_look_than(&self, other: &Self) -> bool {
+    pub(crate) fn differs_in_look(&self, other: &Self) -> bool {
         (self.has_shown_thinking, self.level) != (other.has_shown_thinking, other.level)
     }
 

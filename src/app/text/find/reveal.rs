@@ -6,7 +6,7 @@ use regex::Regex;
 use super::{CurrentHit, Edge, PendingHit};
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::folds::reach;
+use crate::app::text::folds::reveal;
 use crate::app::text::places::item_of;
 use crate::app::text::viewport::{Focus, Motion};
 use crate::app::text::window::{refresh_sequence, rows_of_block};
@@ -50,7 +50,7 @@ pub(crate) fn reveal_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
         sought.steps -= sought.steps.signum();
         match step(text, scene, &pattern, forward) {
             NextHit::Row(at) => {
-                text.find.at_hit = Some(at);
+                text.find.current_hit = Some(at);
                 text.view.push_motion(Motion::ShowRow(at.focus, at.row));
             }
             NextHit::Block(focus, edge) => sought.block = Some((focus, edge)),
@@ -67,9 +67,9 @@ fn arrive(
     (focus, edge): (Focus, Edge),
 ) -> bool {
     let before = text.fold_state().snapshot();
-    reach(text, scene, focus);
+    reveal(text, scene, focus);
     let mut opened = std::mem::take(&mut text.find.opened);
-    opened.add_way(&before, &text.fold_state());
+    opened.add_since(&before, &text.fold_state());
     text.find.opened = opened;
     refresh_sequence(text, scene);
     let known = text
@@ -98,12 +98,12 @@ fn arrive(
     };
     text.view.focus = Some(focus);
     text.view.push_motion(Motion::Pause);
-    text.find.at_hit = hits.get(number).map(|row| CurrentHit {
+    text.find.current_hit = hits.get(number).map(|row| CurrentHit {
         focus,
         row: *row,
         number,
     });
-    match text.find.at_hit {
+    match text.find.current_hit {
         Some(at) => text.view.push_motion(Motion::ShowRow(focus, at.row)),
         None => text.view.push_motion(Motion::Show(focus)),
     }
@@ -113,7 +113,7 @@ fn arrive(
         .as_mut()
         .filter(|_| !is_away && !hits.is_empty())
     {
-        search.correct(focus, hits.len());
+        search.set_line_count(focus, hits.len());
     }
     !(hits.is_empty() && is_away)
 }
@@ -121,7 +121,7 @@ fn arrive(
 /// The hit after or before the current one.
 fn step(text: &mut TextPane, scene: &mut Scene<'_>, pattern: &Regex, forward: bool) -> NextHit {
     let focus = text.view.focus;
-    let at = text.find.at_hit.filter(|at| Some(at.focus) == focus);
+    let at = text.find.current_hit.filter(|at| Some(at.focus) == focus);
     let hits = at.map_or_else(Vec::new, |at| {
         rows_with_hits(&rows_of_block(text, scene, at.focus), pattern)
     });
@@ -151,7 +151,7 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
     let Some(search) = &text.find.search else {
         return NextHit::Nowhere;
     };
-    let rank = |focus: Focus| search.rank(&scene.session.transcript, focus);
+    let rank = |focus: Focus| search.sort_key(&scene.session.transcript, focus);
     let here = text.view.focus.map(rank);
     let is_before = |focus: Focus| here.is_some_and(|here| rank(focus) < here);
     let at = search.hits.partition_point(|hit| is_before(hit.focus));
@@ -172,7 +172,7 @@ fn next_block(text: &mut TextPane, scene: &mut Scene<'_>, forward: bool, is_done
         return NextHit::Nowhere;
     };
     if wraps {
-        scene.say(if forward {
+        scene.set_status(if forward {
             "search goes on at the beginning"
         } else {
             "search goes on at the end"

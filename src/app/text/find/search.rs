@@ -14,7 +14,7 @@ use crate::app::text::TextPane;
 use crate::app::text::viewport::{Focus, Motion};
 use crate::model::entry::EntryId;
 use crate::model::transcript::Touched;
-use crate::session::search::progress::Hit;
+use crate::session::search::progress::BlockHits;
 use crate::session::search::{Search, Seek, hits_of};
 
 /// Limit of queued steps, however fast the key repeats.
@@ -37,15 +37,15 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Ef
         }
         Action::Mention(way) => return seek_mention(text, scene, way),
         Action::FirstSeen => return seek_first(text, scene, None),
-        Action::NextHit => go(text, scene, 1),
-        _ => go(text, scene, -1),
+        Action::NextHit => step_hits(text, scene, 1),
+        _ => step_hits(text, scene, -1),
     }
     Vec::new()
 }
 
 /// Stores the typed pattern. [`run_typed`] compiles it before the next frame or action, since keys
 /// may arrive faster than patterns compile.
-pub(crate) fn type_on(text: &mut TextPane, typed: &str) {
+pub(crate) fn set_typed(text: &mut TextPane, typed: &str) {
     let Some(typing) = &mut text.find.typing else {
         return;
     };
@@ -80,7 +80,7 @@ fn search_for_typed(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     }
     if typed.is_empty() {
-        go_back(text);
+        restore_position(text);
     }
     let search = Search::new(&typed, is_literal, text.find.next_generation());
     start(text, scene, search, Some(Seek::Nearest))
@@ -103,7 +103,7 @@ pub(crate) fn accept(
             .and_then(|search| search.mistake.as_ref())
         {
             let place = mistake.at + 1;
-            scene.say(format!(
+            scene.set_status(format!(
                 "no regular expression ({} at {place}): taken literally",
                 mistake.what
             ));
@@ -111,18 +111,18 @@ pub(crate) fn accept(
         return Vec::new();
     }
     if text.find.search.is_some() {
-        go(text, scene, 1);
+        step_hits(text, scene, 1);
         return Vec::new();
     }
     let Some(last) = last else { return Vec::new() };
     let search = Search::new(&last, text.find.is_literal, text.find.next_generation());
-    let seeks = text.view.focus.map_or(Seek::Nearest, Seek::Behind);
+    let seeks = text.view.focus.map_or(Seek::Nearest, Seek::After);
     start(text, scene, search, Some(seeks))
 }
 
 /// Cancels the search that is being typed, and restores the previous position.
 pub(crate) fn cancel(text: &mut TextPane) -> Vec<Effect> {
-    go_back(text);
+    restore_position(text);
     text.find.typing = None;
     end(text)
 }
@@ -136,7 +136,7 @@ pub fn end(text: &mut TextPane) -> Vec<Effect> {
     }
     text.find.search = None;
     text.find.sought = None;
-    text.find.at_hit = None;
+    text.find.current_hit = None;
     text.stale.spine = true;
     vec![Effect::CancelSearch]
 }
@@ -148,16 +148,16 @@ fn close(text: &mut TextPane, opened: OpenedFolds) {
 }
 
 /// Restores the position before the typing.
-fn go_back(text: &mut TextPane) {
+fn restore_position(text: &mut TextPane) {
     let typing = text.find.typing.as_ref();
     if let Some((from, opened)) = typing.map(|typing| (typing.from.clone(), typing.opened.clone()))
     {
         // A position includes folds, but neither the level nor thinking.
         let by_typed = std::mem::replace(&mut text.find.opened, opened);
-        if by_typed.has_other_look_than(&text.find.opened) {
+        if by_typed.differs_in_look(&text.find.opened) {
             close(text, by_typed);
         }
-        text.go_back(&from);
+        text.restore(&from);
         text.find.sought = None;
     }
 }
@@ -172,22 +172,22 @@ fn start(
         return end(text);
     };
     search.seeks = seeks;
-    search.home =
-        stands_at(text).and_then(|focus| scene.session.transcript.lane_at(focus.entry).cloned());
+    search.start_lane =
+        start_focus(text).and_then(|focus| scene.session.transcript.lane_at(focus.entry).cloned());
     // What is first is found first from the beginning on.
-    let start = stands_at(text).filter(|_| !matches!(seeks, Some(Seek::First(_))));
+    let start = start_focus(text).filter(|_| !matches!(seeks, Some(Seek::First(_))));
     let place = start.and_then(|focus| scene.session.transcript.place_of(focus.entry));
     search.begin(place.unwrap_or(0), text.find.search.as_ref());
     text.find.search = Some(search);
-    text.find.at_hit = None;
-    go_on(text, scene)
+    text.find.current_hit = None;
+    send_portions(text, scene)
 }
 
 /// Sends the next portions to the worker, as many as its queue has room for.
-fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
+fn send_portions(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let mut effects = Vec::new();
     if let Some(search) = &mut text.find.search {
-        while let Some(job) = search.hand_out(&scene.session.transcript) {
+        while let Some(job) = search.next_job(&scene.session.transcript) {
             effects.push(Effect::Search(job));
         }
         let len = scene.session.transcript.order().len();
@@ -200,7 +200,7 @@ fn go_on(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
 }
 
 /// The focused item, or the item that had the focus before the typing.
-fn stands_at(text: &TextPane) -> Option<Focus> {
+fn start_focus(text: &TextPane) -> Option<Focus> {
     text.find
         .typing
         .as_ref()
@@ -212,15 +212,19 @@ pub fn restart(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let Some(search) = text.find.search.take() else {
         return Vec::new();
     };
-    let (typed, is_literal, at_hit) = (search.typed.clone(), search.is_literal, text.find.at_hit);
+    let (typed, is_literal, at_hit) = (
+        search.typed.clone(),
+        search.is_literal,
+        text.find.current_hit,
+    );
     let seeks = search.seeks.and_then(|seeks| match seeks {
         Seek::First(_) => Some(Seek::First(None)),
         Seek::Nearest => Some(seeks),
-        Seek::Behind(_) | Seek::Before(_) => None,
+        Seek::After(_) | Seek::Before(_) => None,
     });
     let search = Search::new(&typed, is_literal, text.find.next_generation());
     let effects = start(text, scene, search, seeks);
-    text.find.at_hit = at_hit;
+    text.find.current_hit = at_hit;
     effects
 }
 
@@ -229,17 +233,17 @@ fn seek_mention(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) -> Vec<Eff
     let Some(focus) = text.view.focus else {
         return Vec::new();
     };
-    let goes_on = text.find.at_hit.is_some_and(|at| at.focus == focus);
+    let goes_on = text.find.current_hit.is_some_and(|at| at.focus == focus);
     let is_mention = |search: &Search| search.is_literal && search.scope.is_none();
     if goes_on && text.find.search.as_ref().is_some_and(is_mention) {
-        go(text, scene, if way == Way::Next { 1 } else { -1 });
+        step_hits(text, scene, if way == Way::Next { 1 } else { -1 });
         return Vec::new();
     }
     let Some(word) = mentioned(scene, focus) else {
         return Vec::new();
     };
     let seeks = if way == Way::Next {
-        Seek::Behind(focus)
+        Seek::After(focus)
     } else {
         Seek::Before(focus)
     };
@@ -253,7 +257,7 @@ fn mentioned(scene: &mut Scene<'_>, focus: Focus) -> Option<String> {
     let entry = transcript.get(focus.entry);
     let word = entry.and_then(|entry| mention::of_block(entry, focus.block, root));
     if word.is_none() {
-        scene.say("nothing in this item to look for");
+        scene.set_status("nothing in this item to look for");
     }
     word
 }
@@ -262,7 +266,7 @@ fn mentioned(scene: &mut Scene<'_>, focus: Focus) -> Option<String> {
 fn seek(text: &mut TextPane, scene: &mut Scene<'_>, word: &str, seeks: Seek) -> Vec<Effect> {
     text.remember_place(scene.session);
     scene
-        .asks
+        .requests
         .push(Ask::Keep(HistoryKind::Search, word.to_owned()));
     let search = Search::new(word, true, text.find.next_generation());
     start(text, scene, search, Some(seeks))
@@ -276,11 +280,11 @@ pub(crate) fn seek_first(
     typed: Option<&str>,
 ) -> Vec<Effect> {
     if scene.session.is_part() {
-        scene.say("the beginning is not read yet");
+        scene.set_status("the beginning is not read yet");
         return Vec::new();
     }
     let focus = text.view.focus;
-    let at_hit = text.find.at_hit.filter(|at| Some(at.focus) == focus);
+    let at_hit = text.find.current_hit.filter(|at| Some(at.focus) == focus);
     let search = text.find.search.as_ref().filter(|_| at_hit.is_some());
     let search = search.filter(|search| search.scope.is_none());
     let word = typed
@@ -295,7 +299,7 @@ pub(crate) fn seek_first(
 /// Searches for a literal text from the focus on.
 pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, sought: &str) -> Vec<Effect> {
     scene
-        .asks
+        .requests
         .push(Ask::Keep(HistoryKind::Search, sought.to_owned()));
     let search = Search::new(sought, true, text.find.next_generation());
     start(text, scene, search, Some(Seek::Nearest))
@@ -307,7 +311,7 @@ pub fn apply_hits(
     scene: &mut Scene<'_>,
     generation: u32,
     number: u32,
-    hits: Vec<Hit>,
+    hits: Vec<BlockHits>,
 ) -> Vec<Effect> {
     let Some(search) = text
         .find
@@ -318,20 +322,20 @@ pub fn apply_hits(
         return Vec::new();
     };
     let level = text.level;
-    let is_shown = |hit: &Hit| {
+    let is_shown = |hit: &BlockHits| {
         scene
             .session
             .transcript
             .get(hit.focus.entry)
             .is_some_and(|entry| !level.hides(entry.marks))
     };
-    for hits in search.progress.take(number, hits) {
+    for hits in search.progress.add_hits(number, hits) {
         search.add(
             &scene.session.transcript,
             hits.into_iter().filter(is_shown).collect(),
         );
     }
-    go_on(text, scene)
+    send_portions(text, scene)
 }
 
 /// Drops hits that the filter hides.
@@ -349,7 +353,7 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
         return;
     };
     let Some(seeks) = search.seeks else { return };
-    let hit = search.chosen(&scene.session.transcript, seeks, stands_at(text));
+    let hit = search.chosen(&scene.session.transcript, seeks, start_focus(text));
     if hit.is_none() && !search.is_complete {
         return;
     }
@@ -357,13 +361,13 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
         search.seeks = None;
     }
     // Close what an earlier, shorter pattern opened.
-    go_back(text);
+    restore_position(text);
     match (hit, seeks) {
-        (Some(hit), Seek::Behind(from) | Seek::Before(from)) if hit == from => {
-            scene.say("mentioned nowhere else");
+        (Some(hit), Seek::After(from) | Seek::Before(from)) if hit == from => {
+            scene.set_status("mentioned nowhere else");
         }
         (Some(hit), Seek::First(from)) => first_seen::arrive(text, scene, hit, from),
-        (None, Seek::First(_)) => scene.say("the model has not seen it"),
+        (None, Seek::First(_)) => scene.set_status("the model has not seen it"),
         (Some(hit), Seek::Before(_)) => {
             text.find.sought = Some(PendingHit {
                 block: Some((hit, Edge::Last)),
@@ -381,9 +385,9 @@ fn to_sought(text: &mut TextPane, scene: &mut Scene<'_>) {
 }
 
 /// Steps forward or back by hits. The next layout finds them, since it has the rows.
-fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
+fn step_hits(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
     let Some(search) = &text.find.search else {
-        return scene.say("nothing is searched for; / starts a search");
+        return scene.set_status("nothing is searched for; / starts a search");
     };
     if search.hits.is_empty() {
         let what = match (search.is_complete, text.find.filter.is_some()) {
@@ -391,7 +395,7 @@ fn go(text: &mut TextPane, scene: &mut Scene<'_>, steps: isize) {
             (true, false) => "no hits",
             (false, _) => "still searching",
         };
-        return scene.say(what);
+        return scene.set_status(what);
     }
     if text.find.sought.is_none() {
         text.remember_place(scene.session);

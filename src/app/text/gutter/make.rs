@@ -44,7 +44,7 @@ fn make(text: &TextPane, scene: &Scene<'_>, columns: usize) -> Vec<Vec<GutterCel
             range: first.row..last.row + 1,
             portion,
         };
-        let passes = gutter.passes(first.entry, &in_sight);
+        let passes = gutter.spans_of(first.entry, &in_sight);
         let cells =
             |line: &WindowLine| place_in_columns(&passes, line.row, columns, text.view.focus);
         lines.extend(of_entry.iter().map(cells));

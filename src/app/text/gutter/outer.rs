@@ -46,11 +46,11 @@ pub fn of<'a>(scene: &GutterContext<'a>, lane: &Name, depth: usize) -> Vec<Outer
         .unwrap_or(0);
     let beside = scene
         .flights
-        .beside(id)
+        .overlapping(id)
         .filter(|flight| scene.shows(flight.call));
     passes.extend(
         beside
-            .filter(|flight| scene.goes_beyond(flight, id))
+            .filter(|flight| scene.continues_after(flight, id))
             .map(|flight| OuterLane {
                 call: flight.call,
                 column: base + flight.column,
@@ -86,7 +86,7 @@ pub fn of<'a>(scene: &GutterContext<'a>, lane: &Name, depth: usize) -> Vec<Outer
 
 impl OuterLane<'_> {
     /// The line beside an entry of the sub-agent, from its last row and its number of rows.
-    pub(crate) fn beside(
+    pub(crate) fn span_of(
         &self,
         scene: &GutterContext<'_>,
         id: EntryId,
@@ -94,7 +94,7 @@ impl OuterLane<'_> {
     ) -> LaneSpan {
         let is_last = self
             .ends_with
-            .is_some_and(|agent| !goes_on(scene, agent, id));
+            .is_some_and(|agent| !continues(scene, agent, id));
         let end = last.filter(|_| is_last);
         LaneSpan {
             call: self.call,
@@ -110,7 +110,7 @@ impl OuterLane<'_> {
 
 /// Whether the next shown entry belongs to this sub-agent or to one that it started, or precedes
 /// its entries.
-fn goes_on(scene: &GutterContext<'_>, agent: &LaneFacts, id: EntryId) -> bool {
+fn continues(scene: &GutterContext<'_>, agent: &LaneFacts, id: EntryId) -> bool {
     let place = |id: EntryId| scene.sequence.place_of(id);
     let Some(here) = place(id) else { return false };
     let Some(next) = scene.sequence.at(here + 1) else {

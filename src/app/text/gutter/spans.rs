@@ -100,7 +100,7 @@ struct LaneEnd {
 
 /// The lines of the entry's own calls, and of earlier calls of its lane in flight; columns count
 /// from `base`.
-pub(crate) fn own(
+pub(crate) fn own_spans(
     scene: &GutterContext<'_>,
     (id, entry): (EntryId, &Entry),
     in_sight: &VisibleRows<'_>,
@@ -112,13 +112,13 @@ pub(crate) fn own(
     let spot = |block: Option<&usize>| {
         scene
             .flights
-            .spot(id, block.copied().unwrap_or(0))
+            .position(id, block.copied().unwrap_or(0))
             .unwrap_or_default()
     };
     let (first, last) = (spot(blocks.first()), spot(blocks.last()));
     let is_near =
         |flight: &&Flight| flight.from <= last && flight.until.is_none_or(|until| first <= until);
-    let beside: Vec<&Flight> = scene.flights.beside(id).filter(is_near).collect();
+    let beside: Vec<&Flight> = scene.flights.overlapping(id).filter(is_near).collect();
     let mut flights: Vec<Flight> = beside
         .iter()
         .copied()
@@ -151,10 +151,10 @@ pub(crate) fn own(
             is_open: !flight.is_answered,
             is_agent: flight.is_agent,
         };
-        if !below && !scene.goes_beyond(&flight, id) {
+        if !below && !scene.continues_after(&flight, id) {
             let until = flight
                 .until
-                .filter(|(place, _)| scene.flights.spot(id, 0).map(|at| at.0) == Some(*place));
+                .filter(|(place, _)| scene.flights.position(id, 0).map(|at| at.0) == Some(*place));
             let block = until.map_or(usize::MAX, |(_, block)| block);
             if block >= own.end && !in_sight.portion.is_last() {
                 passes.push(pass);
@@ -176,7 +176,7 @@ pub(crate) fn own(
         }
         passes.push(pass);
     }
-    for end in stairs(ends, in_sight.rows) {
+    for end in closing_rows(ends, in_sight.rows) {
         if let Some(pass) = passes.get_mut(end.0) {
             (pass.closes, pass.stops) = (Some(end.1), end.1);
         }
@@ -195,7 +195,7 @@ fn without_column(
         let call = entry.call(block)?;
         let place = Place { entry: id, block };
         let has_column = beside.iter().any(|flight| flight.call == place);
-        let spot = scene.flights.spot(id, block).unwrap_or((0, block));
+        let spot = scene.flights.position(id, block).unwrap_or((0, block));
         (!has_column).then(|| Flight {
             call: place,
             from: spot,
@@ -211,7 +211,7 @@ fn without_column(
 
 /// The indexes of the rows at which lines close. Lines that end at one item close row by row in the
 /// order of their results: before the item's own result within the item, after it in the gap below.
-fn stairs(mut ends: Vec<LaneEnd>, rows: &[Row]) -> Vec<(usize, usize)> {
+fn closing_rows(mut ends: Vec<LaneEnd>, rows: &[Row]) -> Vec<(usize, usize)> {
     ends.sort_by_key(|end| (end.at.last, end.rank, Reverse(end.is_own)));
     let mut out = Vec::with_capacity(ends.len());
     for group in ends.chunk_by(|end, next| end.at.last == next.at.last) {

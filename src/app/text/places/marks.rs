@@ -7,7 +7,7 @@ use crate::analysis::phrases::title_of;
 use crate::app::effect::Effect;
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
-use crate::app::text::jumps::{go, jump};
+use crate::app::text::jumps::{go_to_item, jump};
 use crate::app::text::viewport::Focus;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, EntryId};
@@ -16,35 +16,35 @@ use crate::model::transcript::Transcript;
 /// Marks the focused item with the pressed letter.
 pub(crate) fn set(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) -> Vec<Effect> {
     let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
-        scene.say("a letter or a digit names the mark");
+        scene.set_status("a letter or a digit names the mark");
         return Vec::new();
     };
     let focus = text.view.focus;
     let marked = focus.and_then(|focus| item_of(&scene.session.transcript, focus));
     let Some(marked) = marked else {
-        scene.say("nothing is focused");
+        scene.set_status("nothing is focused");
         return Vec::new();
     };
     text.places.marks.insert(letter, marked);
     text.stale.spine = true;
-    scene.say(format!("marked {letter}"));
+    scene.set_status(format!("marked {letter}"));
     vec![Effect::Remember]
 }
 
 /// Jumps to the item with the pressed letter.
 pub(crate) fn go_to(text: &mut TextPane, scene: &mut Scene<'_>, letter: Option<char>) {
     let Some(letter) = letter.filter(|letter| letter.is_alphanumeric()) else {
-        return scene.say("a letter or a digit names the mark");
+        return scene.set_status("a letter or a digit names the mark");
     };
     let Some((key, block)) = text.places.marks.get(&letter).cloned() else {
-        return scene.say(format!("nothing is marked {letter}"));
+        return scene.set_status(format!("nothing is marked {letter}"));
     };
     match scene.session.transcript.find(&key) {
         Some(entry) => jump(text, scene, Focus { entry, block }),
         None if scene.session.is_part() => {
-            scene.say(format!("what was marked {letter} is not read yet"));
+            scene.set_status(format!("what was marked {letter} is not read yet"));
         }
-        None => scene.say(format!(
+        None => scene.set_status(format!(
             "what was marked {letter} is not in the session any more"
         )),
     }
@@ -92,13 +92,13 @@ pub fn entries(text: &TextPane, transcript: &Transcript) -> impl Iterator<Item =
 }
 
 /// Goes back or forward in the jump list.
-pub(crate) fn travel(text: &mut TextPane, scene: &mut Scene<'_>, is_back: bool) {
+pub(crate) fn step_jumps(text: &mut TextPane, scene: &mut Scene<'_>, is_back: bool) {
     match text
         .places
-        .travel(&scene.session.transcript, text.view.focus, is_back)
+        .step_jumps(&scene.session.transcript, text.view.focus, is_back)
     {
-        Some(focus) => go(text, scene, focus),
-        None if is_back => scene.say("no jump to take back"),
-        None => scene.say("no jump was taken back"),
+        Some(focus) => go_to_item(text, scene, focus),
+        None if is_back => scene.set_status("no jump to take back"),
+        None => scene.set_status("no jump was taken back"),
     }
 }

@@ -11,7 +11,7 @@ use crate::app::text::TextPane;
 use crate::model::entry::EntryId;
 use crate::render::row::{Look, Row, RowKind};
 use crate::render::wrap;
-use crate::session::news::Seen;
+use crate::session::news::LastView;
 
 /// Position and text of the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,16 +56,16 @@ pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
 /// Drops the end of the last visit if no entry is new. Called when the session is read to its end;
 /// entries that arrive later do not count.
 pub fn finish(text: &mut TextPane, scene: &mut Scene<'_>) {
-    let is_known = |seen: &Seen| {
+    let is_known = |seen: &LastView| {
         scene
             .session
-            .after(seen)
+            .entries_since(seen)
             .iter()
             .any(|id| scene.session.transcript.lane_at(*id).is_none())
     };
-    text.places.is_first_visit = text.places.seen.is_none();
-    if !text.places.seen.as_ref().is_some_and(is_known) {
-        text.places.seen = None;
+    text.places.is_first_visit = text.places.last_visit.is_none();
+    if !text.places.last_visit.as_ref().is_some_and(is_known) {
+        text.places.last_visit = None;
     }
 }
 
@@ -86,13 +86,17 @@ pub fn update(text: &mut TextPane, scene: &Scene<'_>) {
 }
 
 fn find(text: &TextPane, scene: &Scene<'_>) -> Option<NewsLine> {
-    let seen = text.places.seen.as_ref()?;
+    let seen = text.places.last_visit.as_ref()?;
     let is_shown = |id: &EntryId| {
         scene.session.transcript.lane_at(*id).is_none() && text.sequence.place_of(*id).is_some()
     };
-    let first = *scene.session.after(seen).iter().find(|id| is_shown(id))?;
+    let first = *scene
+        .session
+        .entries_since(seen)
+        .iter()
+        .find(|id| is_shown(id))?;
     let above = text.sequence.place_of(first)?.checked_sub(1)?;
-    let words = format!("new since {}", seen.at.spoken(scene.screen.now));
+    let words = format!("new since {}", seen.at.short(scene.screen.now));
     Some(NewsLine {
         above: text.sequence.at(above)?,
         first,

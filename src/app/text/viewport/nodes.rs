@@ -2,11 +2,11 @@
 
 use super::walk::RowPosition;
 use super::{Focus, RowSource, Viewport, WindowLine, focus_of};
-use crate::render::nodes::{Node, NodeId};
+use crate::render::nodes::{NodeId, ValueNode};
 use crate::render::row::{Row, rows_of};
 
 /// The first row that shows a node.
-pub(super) fn spot_of(
+pub(super) fn position_of(
     rows: &mut dyn RowSource,
     focus: Focus,
     node: Option<NodeId>,
@@ -29,7 +29,7 @@ pub(super) fn first_row_of(laid: &[Row], row: usize) -> Option<NodeId> {
 }
 
 /// First rows of the nodes of an item.
-fn stops(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
+fn node_starts(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
     rows_of(laid, block)
         .filter_map(|row| Some((row, first_row_of(laid, row)?)))
         .collect()
@@ -37,7 +37,7 @@ fn stops(laid: &[Row], block: usize) -> Vec<(usize, NodeId)> {
 
 impl Viewport {
     /// The current node of the focused item's tree; `None` if it is not visible.
-    pub fn node(&self) -> Option<Node> {
+    pub fn node(&self) -> Option<ValueNode> {
         self.lines
             .iter()
             .find_map(|line| self.is_at_node(line).then(|| line.row()?.node)?)
@@ -59,7 +59,7 @@ impl Viewport {
     /// Goes to a node of the focused item.
     pub(super) fn go_to_node(&mut self, node: NodeId, rows: &mut dyn RowSource, height: usize) {
         let Some(focus) = self.focus else { return };
-        let Some(spot) = spot_of(rows, focus, Some(node)) else {
+        let Some(spot) = position_of(rows, focus, Some(node)) else {
             return;
         };
         self.at_node = Some((focus, node));
@@ -82,11 +82,11 @@ impl Viewport {
         let Some(place) = rows.place(focus) else {
             return false;
         };
-        let stops = stops(&rows.rows(place), focus.block);
+        let stops = node_starts(&rows.rows(place), focus.block);
         let in_sight = |row: usize, view: &Self| {
             view.lines
                 .iter()
-                .any(|line| line.spot() == RowPosition { place, row })
+                .any(|line| line.position() == RowPosition { place, row })
         };
         let here = self
             .at_node
@@ -121,7 +121,7 @@ impl Viewport {
         let Some((start, _)) = super::extent(rows, focus) else {
             return false;
         };
-        let is_in_sight = self.lines.iter().any(|line| line.spot() == start);
+        let is_in_sight = self.lines.iter().any(|line| line.position() == start);
         if !is_in_sight {
             self.scroll(-1, rows, height);
             return true;
@@ -132,7 +132,7 @@ impl Viewport {
     }
 
     /// Leaves the tree, so that no node is current.
-    pub(crate) fn forget_node(&mut self) {
+    pub(crate) fn clear_node(&mut self) {
         self.at_node = None;
     }
 }

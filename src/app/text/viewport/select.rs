@@ -1,7 +1,7 @@
 //! Selection of rows, from an anchor to a cursor that motions move. Both are rows of blocks, so
 //! appends and folds elsewhere do not change them.
 
-use super::walk::{RowPosition, RowSource, spot_of, walk_down, walk_up, within_block};
+use super::walk::{RowPosition, RowSource, position_of, walk_down, walk_up, within_block};
 use super::{Focus, Motion, Viewport, WindowLine, focus_of, lines_of_half_pages};
 use crate::analysis::calls::lookup::Lookup;
 use crate::model::entry::EntryId;
@@ -58,8 +58,8 @@ impl Selection {
     }
 }
 
-fn spot(rows: &mut dyn RowSource, mark: RowRef) -> Option<RowPosition> {
-    spot_of(
+fn position_of_mark(rows: &mut dyn RowSource, mark: RowRef) -> Option<RowPosition> {
+    position_of(
         rows,
         Focus {
             entry: mark.entry,
@@ -76,7 +76,7 @@ fn mark(rows: &mut dyn RowSource, spot: RowPosition) -> Option<RowRef> {
 }
 
 /// The row that a line of the window shows.
-pub fn mark_of(line: &WindowLine) -> Option<RowRef> {
+pub fn row_ref_of(line: &WindowLine) -> Option<RowRef> {
     let (block, row) = within_block(&line.rows, line.row);
     line.row().map(|_| RowRef {
         entry: line.entry,
@@ -90,16 +90,16 @@ impl Viewport {
     pub(super) fn begin_selection(&mut self, rows: &mut dyn RowSource, height: usize) {
         let is_of_focus = |line: &&WindowLine| self.focus.is_some() && focus_of(line) == self.focus;
         let first = self.lines.iter().find(is_of_focus).or(self.lines.first());
-        self.selection = first.and_then(mark_of).map(Selection::at);
+        self.selection = first.and_then(row_ref_of).map(Selection::at);
         self.anchor_to_window(rows);
-        self.go_to_cursor(rows, height);
+        self.scroll_to_cursor(rows, height);
     }
 
     /// Runs a motion on the cursor of the selection.
     pub(super) fn extend(&mut self, motion: Motion, rows: &mut dyn RowSource, height: usize) {
         let Some(from) = self
             .selection
-            .and_then(|selection| spot(rows, selection.cursor))
+            .and_then(|selection| position_of_mark(rows, selection.cursor))
         else {
             return;
         };
@@ -114,51 +114,53 @@ impl Viewport {
                 };
                 walk_up(rows, end, 1)
             }
-            Motion::Show(focus) => spot_of(rows, focus, 0),
-            Motion::ShowRow(focus, row) => spot_of(rows, focus, row),
+            Motion::Show(focus) => position_of(rows, focus, 0),
+            Motion::ShowRow(focus, row) => position_of(rows, focus, row),
             Motion::Lines(by) => return self.scroll(by, rows, height),
             Motion::Select => {
                 // The mouse may have set anchor and cursor.
-                return self.go_to_cursor(rows, height);
+                return self.scroll_to_cursor(rows, height);
             }
             // No node is current while rows are selected.
             Motion::Pause | Motion::ToNode(_) => return self.anchor_to_window(rows),
         };
         let to = to
-            .map(|to| beside_gap(rows, to, from))
+            .map(|to| skip_gaps(rows, to, from))
             .and_then(|to| mark(rows, to));
         if let (Some(selection), Some(to)) = (&mut self.selection, to) {
             selection.cursor = to;
         }
-        self.go_to_cursor(rows, height);
+        self.scroll_to_cursor(rows, height);
     }
 
     /// Scrolls to the cursor, and focuses its item.
-    fn go_to_cursor(&mut self, rows: &mut dyn RowSource, height: usize) {
+    fn scroll_to_cursor(&mut self, rows: &mut dyn RowSource, height: usize) {
         let Some(cursor) = self.selection.map(|selection| selection.cursor) else {
             return;
         };
-        let Some(at) = spot(rows, cursor) else { return };
+        let Some(at) = position_of_mark(rows, cursor) else {
+            return;
+        };
         self.focus = Some(Focus {
             entry: cursor.entry,
             block: cursor.block,
         });
-        let top = self.lines.first().map(WindowLine::spot);
-        let bottom = self.lines.last().map(WindowLine::spot);
+        let top = self.lines.first().map(WindowLine::position);
+        let bottom = self.lines.last().map(WindowLine::position);
         if top.is_some_and(|top| at < top) {
             self.anchor_at(rows, at, 0);
         } else if bottom.is_some_and(|bottom| at > bottom) {
             self.anchor_at(rows, at, height.saturating_sub(1));
         } else {
-            return self.hold_cursor(rows, at);
+            return self.anchor_cursor(rows, at);
         }
         self.fill(rows, height);
-        self.hold_cursor(rows, at);
+        self.anchor_cursor(rows, at);
     }
 
     /// Anchors the window to the cursor's row.
-    fn hold_cursor(&mut self, rows: &mut dyn RowSource, at: RowPosition) {
-        if let Some(line) = self.lines.iter().position(|line| line.spot() == at) {
+    fn anchor_cursor(&mut self, rows: &mut dyn RowSource, at: RowPosition) {
+        if let Some(line) = self.lines.iter().position(|line| line.position() == at) {
             self.anchor_at(rows, at, line);
         }
     }
@@ -169,8 +171,10 @@ impl Viewport {
         let Some(selection) = self.selection else {
             return;
         };
-        let (Some(one), Some(other)) = (spot(rows, selection.anchor), spot(rows, selection.cursor))
-        else {
+        let (Some(one), Some(other)) = (
+            position_of_mark(rows, selection.anchor),
+            position_of_mark(rows, selection.cursor),
+        ) else {
             self.selection = None;
             return;
         };
@@ -179,7 +183,7 @@ impl Viewport {
             .lines
             .iter()
             .enumerate()
-            .filter(|(_, line)| range.contains(&line.spot()))
+            .filter(|(_, line)| range.contains(&line.position()))
             .map(|(at, _)| at)
             .collect();
         self.selected = inside.first().copied().zip(inside.last().copied());
@@ -195,7 +199,7 @@ fn step(rows: &mut dyn RowSource, from: RowPosition, by: isize) -> Option<RowPos
 }
 
 /// Skips gaps between entries, in the direction of the motion.
-fn beside_gap(rows: &mut dyn RowSource, to: RowPosition, from: RowPosition) -> RowPosition {
+fn skip_gaps(rows: &mut dyn RowSource, to: RowPosition, from: RowPosition) -> RowPosition {
     let mut at = to;
     for _ in 0..8 {
         let is_gap = rows

@@ -11,7 +11,7 @@ const MOST_STEPS: usize = 500;
 impl Viewport {
     /// Steps `by` items. The first [`MOST_STEPS`] go from item to item; a greater count goes on by
     /// entries, without laying them out.
-    pub(super) fn step_on(&mut self, by: isize, rows: &mut dyn RowSource, height: usize) {
+    pub(super) fn step_by(&mut self, by: isize, rows: &mut dyn RowSource, height: usize) {
         let steps = by.unsigned_abs();
         for _ in 0..steps.min(MOST_STEPS) {
             let before = (self.anchor, self.focus, self.at_node);
@@ -39,7 +39,7 @@ impl Viewport {
                 None => return,
             },
         };
-        self.carry_out(motion, rows, height);
+        self.apply_motion(motion, rows, height);
     }
 
     /// Focuses the next or previous item; scrolls first if the item is taller than the window.
@@ -49,8 +49,8 @@ impl Viewport {
             return;
         };
         let ends = (
-            self.lines.first().map(WindowLine::spot),
-            self.lines.last().map(WindowLine::spot),
+            self.lines.first().map(WindowLine::position),
+            self.lines.last().map(WindowLine::position),
         );
         let (Some(top), Some(bottom)) = ends else {
             return;
@@ -93,8 +93,8 @@ impl Viewport {
             return;
         };
         let ends = (
-            self.lines.first().map(WindowLine::spot),
-            self.lines.last().map(WindowLine::spot),
+            self.lines.first().map(WindowLine::position),
+            self.lines.last().map(WindowLine::position),
         );
         let (Some(top), Some(bottom)) = ends else {
             return;

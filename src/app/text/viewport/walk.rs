@@ -38,7 +38,11 @@ pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
 
 /// The position of a row of a block; the last row if the block has become shorter. For a hidden
 /// block, the first row of the block that [`beside`] finds.
-pub(super) fn spot_of(rows: &mut dyn RowSource, focus: Focus, row: usize) -> Option<RowPosition> {
+pub(super) fn position_of(
+    rows: &mut dyn RowSource,
+    focus: Focus,
+    row: usize,
+) -> Option<RowPosition> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     if !own.is_empty() {
@@ -47,7 +51,7 @@ pub(super) fn spot_of(rows: &mut dyn RowSource, focus: Focus, row: usize) -> Opt
             row: own.start + row.min(own.len() - 1),
         });
     }
-    let instead = beside(rows, focus).and_then(|instead| extent(rows, instead));
+    let instead = focusable_neighbour(rows, focus).and_then(|instead| extent(rows, instead));
     Some(instead.map_or(RowPosition { place, row: 0 }, |(start, _)| start))
 }
 
@@ -161,7 +165,7 @@ pub(super) fn walk_down(rows: &mut dyn RowSource, from: RowPosition, lines: usiz
 }
 
 /// The item to focus instead of one without rows: the next of the same entry, or the one before.
-pub(super) fn beside(rows: &mut dyn RowSource, focus: Focus) -> Option<Focus> {
+pub(super) fn focusable_neighbour(rows: &mut dyn RowSource, focus: Focus) -> Option<Focus> {
     let place = rows.place(focus)?;
     let own = rows_of(&rows.rows(place), focus.block);
     let within = Some(focus.entry);

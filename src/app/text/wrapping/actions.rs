@@ -15,7 +15,7 @@ const FARTHEST: u16 = 20_000;
 /// Scrolls long lines sideways.
 pub(crate) fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     if text.wrapping.wraps {
-        return scene.say("long lines are wrapped; w cuts them");
+        return scene.set_status("long lines are wrapped; w cuts them");
     }
     let from = text.wrapping.first_column;
     let to = match way {
@@ -24,7 +24,7 @@ pub(crate) fn sideways(text: &mut TextPane, scene: &mut Scene<'_>, way: Way) {
     };
     text.wrapping.first_column = to;
     text.invalidate_rows();
-    scene.say(format!("from column {} on", to + 1));
+    scene.set_status(format!("from column {} on", to + 1));
 }
 
 /// Number of the anchored line: how many unwrapped lines of its block begin up to the anchored row.

@@ -7,7 +7,7 @@ use crate::analysis::brief::{Failure, Fault};
 use crate::analysis::calls::Place;
 use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
-use crate::listing::call::{PlacedCall, took_words};
+use crate::listing::call::{PlacedCall, duration_words};
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
@@ -41,7 +41,7 @@ pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Li
     let cut = theme.glyphs().cut;
     let (sign, style) = sign(failure.fault, theme);
     let is_dated = scene.indexes.calls.are_of_days();
-    let time = when(scene, failure.place)
+    let time = time_of(scene, failure.place)
         .map(|at| at.minute_or_dated(is_dated))
         .unwrap_or_default();
     let columns = if is_dated { 11 } else { 5 };
@@ -60,7 +60,7 @@ pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Li
         width => width + 2,
     };
     let room = width.saturating_sub(wrap::width_of(&spans) + beside);
-    let why = [Span::styled(why(scene, failure), theme.dim)];
+    let why = [Span::styled(reason(scene, failure), theme.dim)];
     let for_why = wrap::width_of(&why).min(room - room * CALL_SHARE / 100);
     let for_what = room.saturating_sub(for_why + 2);
     let what = wrap::fit_action(&first_line(&failure.what), for_what, cut);
@@ -88,7 +88,7 @@ pub(super) fn foot(scene: &PageScene<'_>, failure: &Failure) -> Vec<Line<'static
         Line::from(wrap::fit(&words, scene.columns(), cut))
     };
     let placed = PlacedCall::at(scene.calls, failure.place);
-    let took = placed.and_then(|placed| Some(took_words(placed.took()?, theme)));
+    let took = placed.and_then(|placed| Some(duration_words(placed.duration()?, theme)));
     let (state, _) = state(scene, failure, usize::MAX);
     let facts = [
         Some(failure.fault.word().to_owned()),
@@ -100,15 +100,15 @@ pub(super) fn foot(scene: &PageScene<'_>, failure: &Failure) -> Vec<Line<'static
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     vec![
         fit(failure.what.clone(), theme.text),
-        fit(why(scene, failure), theme.bad),
+        fit(reason(scene, failure), theme.bad),
         fit(facts.join(&format!(" {} ", theme.glyphs().dot)), theme.dim),
     ]
 }
 
 /// The reason of a failure, with the exit code of its command.
-fn why(scene: &PageScene<'_>, failure: &Failure) -> String {
+fn reason(scene: &PageScene<'_>, failure: &Failure) -> String {
     let dot = scene.theme.glyphs().dot;
-    let why = first_line(&failure.why()).replace('·', dot);
+    let why = first_line(&failure.explanation()).replace('·', dot);
     let placed = PlacedCall::at(scene.calls, failure.place);
     let facts = placed.and_then(|placed| Some(first_line(&placed.call.state.result()?.facts)));
     match facts.filter(|facts| !facts.is_empty() && !why.contains(&**facts)) {
@@ -140,7 +140,7 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
     if failure.is_error {
         return ("went on".to_owned(), theme.dim);
     }
-    let at = when(scene, by).filter(|_| width >= WIDE);
+    let at = time_of(scene, by).filter(|_| width >= WIDE);
     let words = at.map_or_else(
         || "mended".to_owned(),
         |at| {
@@ -148,7 +148,8 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
                 let word = placed.call.word();
                 format!(" by {word} {}", placed.argument())
             });
-            let is_dated = when(scene, failure.place).is_some_and(|failed| !failed.is_same_day(at));
+            let is_dated =
+                time_of(scene, failure.place).is_some_and(|failed| !failed.is_same_day(at));
             format!(
                 "mended {}{}",
                 at.minute_or_dated(is_dated),
@@ -160,7 +161,7 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
 }
 
 /// The time of the call or entry at a position.
-fn when(scene: &PageScene<'_>, place: Focus) -> Option<Timestamp> {
+fn time_of(scene: &PageScene<'_>, place: Focus) -> Option<Timestamp> {
     match PlacedCall::at(scene.calls, place) {
         Some(placed) => placed.made_at(),
         None => scene.transcript.get(place.entry)?.at,

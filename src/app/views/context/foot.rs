@@ -7,14 +7,14 @@ use super::percent;
 use super::row::token_words;
 use crate::analysis::context::cache_breaks::CacheBreak;
 use crate::analysis::context::seen;
-use crate::analysis::context::window::weigh::Class;
+use crate::analysis::context::window::weigh::ContextClass;
 use crate::analysis::context::window::{Compaction, ContextRow, Request, TokenCount, shares};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, tokens};
 use crate::model::text::Name;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 
 /// Maximum number of tools whose results are listed by name.
 const TOOLS: usize = 6;
@@ -22,12 +22,12 @@ const TOOLS: usize = 6;
 /// The foot, with the cached sizes of results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Foot {
-    tools: Option<Tools>,
+    tools: Option<ToolBytes>,
 }
 
 /// Bytes of results by tool.
 #[derive(Clone, Debug)]
-struct Tools {
+struct ToolBytes {
     /// The request before which results were counted.
     request: EntryId,
     /// The state of the windows at that time.
@@ -51,11 +51,14 @@ impl Foot {
                     self.made_of(scene, request, density),
                     scene.theme.text,
                 )],
-                vec![Span::styled(note(scene, request, density), scene.theme.dim)],
+                vec![Span::styled(
+                    estimate_note(scene, request, density),
+                    scene.theme.dim,
+                )],
             ],
             ContextRow::Compaction(compaction) => vec![of_compaction(scene, compaction)],
         };
-        let frame = Frame::of(scene.columns());
+        let frame = LineFrame::of(scene.columns());
         let mut lines: Vec<Line<'static>> = paragraphs
             .iter()
             .flat_map(|spans| wrap::wrap(spans, &frame))
@@ -75,7 +78,7 @@ impl Foot {
         }
         for (class, size) in &shares.classes {
             let name = match class {
-                Class::Result => named(self.by_tool(scene, request.entry), *size),
+                ContextClass::Result => tool_list(self.by_tool(scene, request.entry), *size),
                 class => class.word().to_owned(),
             };
             parts.push((*size, name));
@@ -102,7 +105,7 @@ impl Foot {
             .filter(|tools| (tools.request, tools.state) == (request, state));
         let known = known.unwrap_or_else(|| {
             let sizes = shares::results_by_tool(scene.transcript, &windows.cuts, request);
-            Tools {
+            ToolBytes {
                 request,
                 state,
                 sizes,
@@ -113,7 +116,7 @@ impl Foot {
 }
 
 /// Results by tool. `all` tokens are distributed by bytes.
-fn named(sizes: &[(Name, u64)], all: u64) -> String {
+fn tool_list(sizes: &[(Name, u64)], all: u64) -> String {
     let sum: u64 = sizes.iter().map(|(_, bytes)| bytes).sum();
     let part = |bytes: u64| u128::from(bytes) * u128::from(all) / u128::from(sum.max(1));
     let listed = sizes.iter().take(TOOLS).map(|(name, bytes)| {
@@ -178,9 +181,9 @@ fn missed(scene: &PageScene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
     };
     let words = format!(
         "{} of the {} before were read; {} {again}, for {price} more than reading costs",
-        tokens(found.read.min(found.held)),
-        tokens(found.held),
-        tokens(found.again),
+        tokens(found.read.min(found.cached)),
+        tokens(found.cached),
+        tokens(found.repaid),
     );
     vec![
         Span::styled(format!("{place}: {}. ", found.cause.words()), theme.warn),
@@ -189,12 +192,15 @@ fn missed(scene: &PageScene<'_>, found: &CacheBreak) -> Vec<Span<'static>> {
 }
 
 /// Which of these figures are estimates.
-fn note(scene: &PageScene<'_>, request: &Request, density: f64) -> String {
+fn estimate_note(scene: &PageScene<'_>, request: &Request, density: f64) -> String {
     let shares = shares::of(request, density);
     let rest = if shares.is_scaled {
         "they are more than the prompt, and cut down to it: nothing is left to tell system and tools by"
     } else {
-        match (shares.holds(Class::System), shares.holds(Class::Tools)) {
+        match (
+            shares.contains(ContextClass::System),
+            shares.contains(ContextClass::Tools),
+        ) {
             (true, true) => "the rest is what no entry explains, beside system prompt and tools",
             (true, false) => {
                 "system and tools is what no entry explains, beside the system prompt that the file holds"
@@ -235,7 +241,7 @@ fn of_compaction(scene: &PageScene<'_>, compaction: &Compaction) -> Vec<Span<'st
     let place = transcript.place_of(compaction.entry);
     let kept = place.and_then(|place| {
         Some((
-            seen::kept(transcript, &transcript.get(compaction.entry)?.key, place)?,
+            seen::kept_from(transcript, &transcript.get(compaction.entry)?.key, place)?,
             place,
         ))
     });

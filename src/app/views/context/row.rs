@@ -5,11 +5,11 @@ use ratatui::text::{Line, Span};
 
 use super::percent;
 use crate::analysis::context::window::shares::{self, Shares};
-use crate::analysis::context::window::weigh::Class;
+use crate::analysis::context::window::weigh::ContextClass;
 use crate::analysis::context::window::{Compaction, ContextRow, Grown, Request, TokenCount};
 use crate::app::views::page::PageScene;
 use crate::listing::sort::Value;
-use crate::listing::table::{Cell, Column, Listing, Look, cell, gauge};
+use crate::listing::table::{Cell, CellLook, Column, Listing, cell, gauge};
 use crate::model::entry::{BlockKind, Entry, EntryId};
 use crate::model::figures;
 use crate::model::timestamp::Timestamp;
@@ -23,34 +23,34 @@ pub(crate) const BAR: usize = 4;
 
 /// Parts of a bar, from left to right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fill {
+pub enum BarPart {
     /// System prompt and tools.
     Fixed,
     /// Messages to the model, and summaries.
-    Said,
+    Messages,
     /// Output of the model.
     Model,
     /// Results of tools.
     Result,
 }
 
-impl Fill {
-    const ALL: [Self; 4] = [Self::Fixed, Self::Said, Self::Model, Self::Result];
+impl BarPart {
+    const ALL: [Self; 4] = [Self::Fixed, Self::Messages, Self::Model, Self::Result];
 
-    fn of(class: Class) -> Self {
+    fn of(class: ContextClass) -> Self {
         match class {
-            Class::System | Class::Tools => Self::Fixed,
-            Class::Summary | Class::Prompt | Class::Added => Self::Said,
-            Class::Thinking | Class::Answer | Class::Call => Self::Model,
-            Class::Result => Self::Result,
+            ContextClass::System | ContextClass::Tools => Self::Fixed,
+            ContextClass::Summary | ContextClass::Prompt | ContextClass::Added => Self::Messages,
+            ContextClass::Thinking | ContextClass::Answer | ContextClass::Call => Self::Model,
+            ContextClass::Result => Self::Result,
         }
     }
 
-    fn look(self, theme: &Theme) -> (&'static str, Style) {
+    fn glyph_and_style(self, theme: &Theme) -> (&'static str, Style) {
         let glyphs = theme.glyphs();
         match self {
             Self::Fixed => (glyphs.chart.fixed, theme.dim),
-            Self::Said => (glyphs.chart.said, theme.voice.user),
+            Self::Messages => (glyphs.chart.said, theme.voice.user),
             Self::Model => (glyphs.chart.model, theme.voice.assistant),
             Self::Result => (glyphs.chart.result, theme.tool),
         }
@@ -59,7 +59,7 @@ impl Fill {
     fn word(self) -> &'static str {
         match self {
             Self::Fixed => "system, tools",
-            Self::Said => "prompts, summaries",
+            Self::Messages => "prompts, summaries",
             Self::Model => "the model's own",
             Self::Result => "results",
         }
@@ -69,8 +69,8 @@ impl Fill {
 /// The legend of the bars.
 pub(crate) fn legend(width: usize, theme: &Theme) -> Line<'static> {
     let mut spans = Vec::new();
-    for fill in Fill::ALL {
-        let (glyph, style) = fill.look(theme);
+    for fill in BarPart::ALL {
+        let (glyph, style) = fill.glyph_and_style(theme);
         spans.push(Span::styled(glyph.repeat(2), style));
         spans.push(Span::styled(format!(" {}   ", fill.word()), theme.dim));
     }
@@ -164,7 +164,7 @@ impl<'a> Listing for RequestList<'a> {
                 } else {
                     (look.theme.glyphs().outcome.failed, look.theme.bad)
                 };
-                cell(format!("{sign} {}", figures::tokens(found.again)), style)
+                cell(format!("{sign} {}", figures::tokens(found.repaid)), style)
             }),
         ]
     }
@@ -223,7 +223,7 @@ impl<'a> RequestList<'a> {
 }
 
 /// The style of figures, dim on an abandoned branch.
-fn plain(row: &RequestRow<'_>, look: &Look<'_>) -> Style {
+fn plain(row: &RequestRow<'_>, look: &CellLook<'_>) -> Style {
     let branches = row.scene.transcript.branches();
     look.focus_or(if branches.abandoned.contains(&row.request.entry) {
         look.theme.dim
@@ -253,11 +253,11 @@ impl RequestRow<'_> {
         let shares = shares::of(request, self.density);
         let mut spans = Vec::new();
         let (mut tokens, mut drawn) = (0_u64, 0_usize);
-        for fill in Fill::ALL {
+        for fill in BarPart::ALL {
             tokens = tokens.saturating_add(tokens_of(&shares, fill));
             // Ends are rounded rather than lengths, so that the bar is as long as the prompt.
             let end = columns(tokens.min(whole), whole, width).max(drawn);
-            let (glyph, style) = fill.look(theme);
+            let (glyph, style) = fill.glyph_and_style(theme);
             spans.push(Span::styled(glyph.repeat(end - drawn), style));
             drawn = end;
         }
@@ -266,7 +266,7 @@ impl RequestRow<'_> {
         spans
     }
 
-    fn grown_by(&self, look: &Look<'_>) -> String {
+    fn grown_by(&self, look: &CellLook<'_>) -> String {
         match &self.request.grown {
             _ if self.request.is_summary => "asked for a summary".to_owned(),
             Some(grown) => {
@@ -281,13 +281,18 @@ impl RequestRow<'_> {
     }
 }
 
-fn tokens_of(shares: &Shares, fill: Fill) -> u64 {
+fn tokens_of(shares: &Shares, fill: BarPart) -> u64 {
     let own = shares
         .classes
         .iter()
-        .filter(|(class, _)| Fill::of(*class) == fill)
+        .filter(|(class, _)| BarPart::of(*class) == fill)
         .map(|(_, tokens)| tokens);
-    own.sum::<u64>() + if fill == Fill::Fixed { shares.rest } else { 0 }
+    own.sum::<u64>()
+        + if fill == BarPart::Fixed {
+            shares.rest
+        } else {
+            0
+        }
 }
 
 /// Converts tokens to columns of a bar, rounded to the nearest.
@@ -332,17 +337,17 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
         .and_then(|entry: &Entry| entry.blocks.get(grown.block))
         .map(|block| &block.kind);
     match (kind, grown.class) {
-        (Some(BlockKind::Call(call)), Class::Result) => named(&call.name, &about(call)),
+        (Some(BlockKind::Call(call)), ContextClass::Result) => named(&call.name, &about(call)),
         (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &about(call)),
         (Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)), _) => raw.title.to_string(),
-        (_, Class::System) => "system prompt".to_owned(),
-        (_, Class::Tools) => "tools".to_owned(),
-        (_, Class::Summary) => "summary".to_owned(),
-        (_, Class::Prompt) => "prompt".to_owned(),
-        (_, Class::Added) => "added by the program".to_owned(),
-        (_, Class::Thinking) => "thinking".to_owned(),
-        (_, Class::Answer) => "answer".to_owned(),
-        (_, Class::Call) => "call".to_owned(),
-        (_, Class::Result) => "result".to_owned(),
+        (_, ContextClass::System) => "system prompt".to_owned(),
+        (_, ContextClass::Tools) => "tools".to_owned(),
+        (_, ContextClass::Summary) => "summary".to_owned(),
+        (_, ContextClass::Prompt) => "prompt".to_owned(),
+        (_, ContextClass::Added) => "added by the program".to_owned(),
+        (_, ContextClass::Thinking) => "thinking".to_owned(),
+        (_, ContextClass::Answer) => "answer".to_owned(),
+        (_, ContextClass::Call) => "call".to_owned(),
+        (_, ContextClass::Result) => "result".to_owned(),
     }
 }

@@ -6,19 +6,19 @@ use std::collections::HashMap;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::calls::{Outcome, Place};
-use crate::analysis::files::{File, Flag, Op, Use};
+use crate::analysis::files::{FileUses, Flag, Op, Use};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
 use crate::app::views::page::{Answer, PageScene, Sheet};
 use crate::listing::sort::Value;
-use crate::listing::table::{Cell, Column, Listing, Look, cell};
+use crate::listing::table::{Cell, CellLook, Column, Listing, cell};
 use crate::model::change::{self, changed_lines};
 use crate::model::entry::EntryId;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::tool::ToolCall;
 use crate::render::tool::change_text;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 
 /// Minimum and maximum height of the foot in lines, and the divisor of the page's height in
 /// between.
@@ -50,7 +50,7 @@ pub(crate) struct History {
 
 impl History {
     /// Updates the list of uses.
-    pub(crate) fn refresh(&mut self, file: &File, generation: u64, follows: bool) {
+    pub(crate) fn refresh(&mut self, file: &FileUses, generation: u64, follows: bool) {
         if self.generation != Some(generation) {
             self.generation = Some(generation);
             self.uses
@@ -59,7 +59,7 @@ impl History {
     }
 
     /// Chooses the use at an item; without one, the last use.
-    pub(crate) fn look_at(&mut self, focus: Option<Focus>) {
+    pub(crate) fn choose_focus(&mut self, focus: Option<Focus>) {
         match focus {
             Some(focus) => {
                 self.uses.choose_where(|(place, _)| *place == focus);
@@ -129,7 +129,7 @@ impl History {
 
     /// Counts the lines that visible changes added and removed. The counts of a change are unknown
     /// while its body is on disk and was never visible.
-    fn count_lines(&mut self, file: &File, path: &str, scene: &PageScene<'_>) {
+    fn count_lines(&mut self, file: &FileUses, path: &str, scene: &PageScene<'_>) {
         if self.counts.len() >= COUNTED {
             self.counts.clear();
         }
@@ -155,7 +155,7 @@ impl History {
 
 /// The uses of a file by time.
 struct UseList<'a> {
-    file: &'a File,
+    file: &'a FileUses,
     path: &'a str,
     counts: &'a LineCounts,
     scene: &'a PageScene<'a>,
@@ -224,7 +224,7 @@ impl<'a> Listing for UseList<'a> {
     }
 }
 
-fn outcome(row: &UseRow<'_>, look: &Look<'_>) -> Cell {
+fn outcome(row: &UseRow<'_>, look: &CellLook<'_>) -> Cell {
     let (glyphs, theme) = (look.theme.glyphs().outcome, look.theme);
     let runs = |call: &ToolCall| row.scene.calls.runs(row.used.place.entry, call);
     let (sign, style) = match (row.used.outcome, row.call) {
@@ -322,13 +322,13 @@ fn foot_lines(
     let mut lines: Vec<Line<'static>> = Vec::new();
     if one.flag().is_some() {
         let words = Span::styled(words_of(one, scene), theme.warn);
-        lines.extend(wrap::wrap(&[words], &Frame::of(scene.columns())));
+        lines.extend(wrap::wrap(&[words], &LineFrame::of(scene.columns())));
         lines.truncate(WORDS);
     }
     let Some(call) = one.place.call(scene.transcript) else {
         return lines;
     };
-    let parts = change::of_call(call).filter(|_| call.names_a_file());
+    let parts = change::of_call(call).filter(|_| call.is_on_file());
     let own = parts.map(|lines| change::text(change::of_file(&lines, path).iter()));
     let change = own.or_else(|| change_text(call)).filter(|_| !one.by_shell);
     let is_change = change.is_some();

@@ -8,7 +8,7 @@ use ratatui::text::Span;
 use crate::analysis::calls::Place;
 use crate::analysis::files::steps::{Step, step_of};
 use crate::analysis::files::version::Version;
-use crate::analysis::files::{File, Op, Use};
+use crate::analysis::files::{FileUses, Op, Use};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::app::views::list::List;
@@ -49,7 +49,7 @@ struct FileRow {
 
 impl FileLines {
     /// Replays the uses of the file again if there are others, or if bodies have come.
-    fn refresh(&mut self, path: &str, file: &File, generation: u64, transcript: &Transcript) {
+    fn refresh(&mut self, path: &str, file: &FileUses, generation: u64, transcript: &Transcript) {
         let is_new = self.generation != Some(generation);
         if is_new {
             self.missing = file.uses.iter().map(|one| (one.place, one.op)).collect();
@@ -159,7 +159,7 @@ impl FileLines {
 /// Whether bodies that say what a use did are on disk.
 fn is_away(used: &Use, call: &ToolCall) -> bool {
     let result = call.state.result().filter(|_| used.op == Op::Read);
-    call.input.is_away() || result.is_some_and(|result| result.body.is_away())
+    call.input.is_on_disk() || result.is_some_and(|result| result.body.is_on_disk())
 }
 
 struct LineList<'a> {

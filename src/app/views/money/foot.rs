@@ -8,7 +8,7 @@ use crate::analysis::money::spending::Charge;
 use crate::analysis::money::spending::arithmetic::{Arithmetic, Bill, precise};
 use crate::model::figures::{count, exact};
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, Frame};
+use crate::render::wrap::{self, LineFrame};
 
 /// Share from which a difference of recorded and estimated cost is shown.
 const DIFFERENCE: f64 = 0.01;
@@ -24,7 +24,7 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         said.push(sum(bill, made.estimated.len() > 1, theme));
     }
     for (model, tokens) in &made.unpriced {
-        let name = named(model);
+        let name = model_name(model);
         let words = format!(
             "$? {name} has no price: {} tokens are in no sum",
             exact(*tokens)
@@ -42,12 +42,12 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
         );
         said.push(vec![vec![Span::styled(words, theme.text)]]);
     }
-    if off(&made).is_some() {
+    if price_deviation(&made).is_some() {
         for bill in &made.expected {
             said.push(sum(bill, made.expected.len() > 1, theme));
         }
     }
-    let shown = if off(&made).is_some() {
+    let shown = if price_deviation(&made).is_some() {
         made.expected.as_slice()
     } else {
         &[]
@@ -66,7 +66,7 @@ pub fn lines(charges: &[&Charge], width: usize, theme: &Theme) -> Vec<Line<'stat
 
 /// The difference of list prices to the recorded cost, as a share of it; `None` if they cannot be
 /// compared.
-fn off(made: &Arithmetic) -> Option<f64> {
+fn price_deviation(made: &Arithmetic) -> Option<f64> {
     let (recorded, records) = made.recorded?;
     let compared: u64 = made.expected.iter().map(|bill| bill.charges).sum();
     (compared == records && recorded > 0).then(|| {
@@ -84,7 +84,7 @@ fn recorded(picos: i128, records: u64, made: &Arithmetic, theme: &Theme) -> Vec<
             theme.dim,
         ));
     }
-    let compared = match off(made) {
+    let compared = match price_deviation(made) {
         Some(off) if off.abs() > DIFFERENCE => {
             let expected: i128 = made.expected.iter().map(Bill::picos).sum();
             let more = if off > 0.0 { "more" } else { "less" };
@@ -108,7 +108,7 @@ fn sum(bill: &Bill, is_one_of_many: bool, theme: &Theme) -> Vec<Vec<Span<'static
     let mut parts = Vec::new();
     let mut names: Vec<String> = Vec::new();
     if is_one_of_many {
-        names.push(named(&bill.model));
+        names.push(model_name(&bill.model));
     }
     names.extend(tier(&bill.tier));
     if !names.is_empty() {
@@ -147,12 +147,12 @@ fn packed(parts: Vec<Vec<Span<'static>>>, width: usize) -> Vec<Line<'static>> {
     let mut line: Vec<Span<'static>> = Vec::new();
     for part in parts {
         if !line.is_empty() && wrap::width_of(&line) + wrap::width_of(&part) > width {
-            lines.extend(wrap::wrap(&line, &Frame::hanging(width, 2)));
+            lines.extend(wrap::wrap(&line, &LineFrame::hanging(width, 2)));
             line = vec![Span::raw("  ")];
         }
         line.extend(part);
     }
-    lines.extend(wrap::wrap(&line, &Frame::hanging(width, 2)));
+    lines.extend(wrap::wrap(&line, &LineFrame::hanging(width, 2)));
     lines
 }
 
@@ -201,7 +201,7 @@ fn distinct<'a>(bills: impl Iterator<Item = &'a Bill>) -> Vec<&'a Bill> {
 }
 
 /// A model's name for display.
-pub fn named(model: &str) -> String {
+pub fn model_name(model: &str) -> String {
     if model.is_empty() {
         "model not recorded".to_owned()
     } else {

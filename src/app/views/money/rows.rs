@@ -4,20 +4,20 @@ use std::collections::HashMap;
 
 use ratatui::style::Style;
 
-use super::Item;
-use super::foot::named;
+use super::StatementKey;
+use super::foot::model_name;
 use crate::analysis::context::window::carried::Carriage;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::amount::Amount;
 use crate::analysis::money::spending::statement::{Group, Statement, StatementRow};
-use crate::analysis::money::spending::{Charge, Fate, For};
+use crate::analysis::money::spending::{Charge, For, RequestOutcome};
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
-use crate::listing::call::{carried_usd, carried_words};
+use crate::listing::call::{carrying_usd, carrying_words};
 use crate::listing::sort::Value;
-use crate::listing::table::{Cell, Column, Listing, Look, cell};
+use crate::listing::table::{Cell, CellLook, Column, Listing, cell};
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
@@ -25,18 +25,18 @@ use crate::render::theme::Theme;
 
 /// The sums of a level, by time.
 #[derive(Debug, Default)]
-pub(super) struct Sums {
+pub(super) struct StatementSums {
     pub(super) rows: Vec<StatementRow>,
     numbers: HashMap<Group, usize>,
     /// What the results of a turn's calls cost to carry, in it and later, by its prompt.
     pub(super) carried: HashMap<EntryId, Carriage>,
     /// Cost in pico-dollars from which a row is highlighted.
-    dear: i128,
+    highlight_from: i128,
     /// Whether the rows span several days.
     is_dated: bool,
 }
 
-impl Sums {
+impl StatementSums {
     pub(super) fn of(rows: Vec<StatementRow>) -> Self {
         let times = || rows.iter().filter_map(|row| row.at);
         let ends = times().min().zip(times().max());
@@ -44,7 +44,7 @@ impl Sums {
         Self {
             numbers: groups.zip(0..).collect(),
             carried: HashMap::new(),
-            dear: dear(&rows),
+            highlight_from: expensive_from(&rows),
             is_dated: ends.is_some_and(|(first, last)| !first.is_same_day(last)),
             rows,
         }
@@ -57,15 +57,15 @@ impl Sums {
 }
 
 /// The sums as a listing.
-pub(super) struct SumList<'a>(pub(super) &'a Sums, pub(super) &'a PageScene<'a>);
+pub(super) struct SumList<'a>(pub(super) &'a StatementSums, pub(super) &'a PageScene<'a>);
 
 pub(super) struct SumRow<'a> {
     row: &'a StatementRow,
     carriage: Option<&'a Carriage>,
     /// Whether it is highlighted as expensive.
-    is_dear: bool,
+    is_expensive: bool,
     /// Whether it is on an abandoned branch.
-    is_left: bool,
+    is_abandoned: bool,
     is_dated: bool,
     scene: &'a PageScene<'a>,
 }
@@ -73,7 +73,7 @@ pub(super) struct SumRow<'a> {
 type SumColumn<'a> = Column<SumRow<'a>>;
 
 impl<'a> Listing for SumList<'a> {
-    type Key = Item;
+    type Key = StatementKey;
     type Row = SumRow<'a>;
     const ORDER: &'static str = "when";
 
@@ -89,7 +89,7 @@ impl<'a> Listing for SumList<'a> {
             }),
             SumColumn::words("", 1, 9).cell(|sum, look| sum.sign(look.theme)),
             SumColumn::words("when", when, 5)
-                .by(Self::ORDER, |sum| Value::time(sum.row.at))
+                .sorted_by(Self::ORDER, |sum| Value::time(sum.row.at))
                 .cell(|sum, look| {
                     let words = sum.row.at.map(|at| at.clock_or_dated(sum.is_dated));
                     cell(words.unwrap_or_default(), look.theme.dim)
@@ -97,49 +97,49 @@ impl<'a> Listing for SumList<'a> {
             SumColumn::rest("what", 19)
                 .value(|sum| {
                     let scene = sum.scene;
-                    let words = what(&sum.row.group, &scene.indexes.spending, scene.transcript);
+                    let words = label(&sum.row.group, &scene.indexes.spending, scene.transcript);
                     Value::text(Some(words))
                 })
                 .style(|sum, look| look.focus_or(plain(sum, look))),
             SumColumn::figures("req", 4, 3)
-                .by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
+                .sorted_by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
                 .dim(),
             SumColumn::figures("input", 6, 5)
-                .by("input", |sum| Value::tokens(sum.row.amount.input.known()))
+                .sorted_by("input", |sum| Value::tokens(sum.row.amount.input.value()))
                 .style(plain),
             SumColumn::figures("c.read", 7, 7)
-                .by("cache_read", |sum| {
-                    Value::tokens(sum.row.amount.cache_read.known())
+                .sorted_by("cache_read", |sum| {
+                    Value::tokens(sum.row.amount.cache_read.value())
                 })
                 .style(plain),
             SumColumn::figures("c.write", 7, 6)
-                .by("cache_write", |sum| {
-                    Value::tokens(sum.row.amount.cache_write.known())
+                .sorted_by("cache_write", |sum| {
+                    Value::tokens(sum.row.amount.cache_write.value())
                 })
                 .style(plain),
             SumColumn::figures("output", 7, 8)
-                .by("output", |sum| Value::tokens(sum.row.amount.output.known()))
+                .sorted_by("output", |sum| Value::tokens(sum.row.amount.output.value()))
                 .style(plain),
             SumColumn::figures("hit", 4, 6)
-                .by("hit_percent", |sum| {
+                .sorted_by("hit_percent", |sum| {
                     Value::percent(sum.row.amount.hit_percent())
                 })
                 .dim(),
             SumColumn::figures("cost", 9, 9)
-                .by("cost", |sum| {
+                .sorted_by("cost", |sum| {
                     let cost = sum.row.amount.money.picos();
                     Value::text(Some(row_words(sum.row))).ranked(cost)
                 })
                 .style(|sum, look| {
-                    if sum.is_dear {
+                    if sum.is_expensive {
                         look.theme.warn
                     } else {
                         plain(sum, look)
                     }
                 }),
             SumColumn::figures("carried", if self.0.carried.is_empty() { 0 } else { 8 }, 2)
-                .by("carried_usd", |sum| carried_usd(sum.carriage))
-                .cell(|sum, look| cell(carried_words(sum.carriage), look.theme.dim)),
+                .sorted_by("carried_usd", |sum| carrying_usd(sum.carriage))
+                .cell(|sum, look| cell(carrying_words(sum.carriage), look.theme.dim)),
             SumColumn::figures("share", 6, 3)
                 .value(|sum| {
                     let all = &sum.scene.indexes.spending.total.money;
@@ -148,13 +148,15 @@ impl<'a> Listing for SumList<'a> {
                 })
                 .dim(),
             SumColumn::figures("so far", 9, 2)
-                .value(|sum| Value::text(Some(so_far(sum.row, &sum.scene.indexes.spending))))
+                .value(|sum| {
+                    Value::text(Some(cumulative_words(sum.row, &sum.scene.indexes.spending)))
+                })
                 .dim(),
         ]
     }
 
-    fn row(&self, item: &Item) -> Option<SumRow<'a>> {
-        let Item::Sum(group) = item else {
+    fn row(&self, item: &StatementKey) -> Option<SumRow<'a>> {
+        let StatementKey::Sum(group) = item else {
             return None;
         };
         let Self(sums, scene) = *self;
@@ -162,7 +164,7 @@ impl<'a> Listing for SumList<'a> {
         let statement = &scene.indexes.spending;
         let is_left = match row.group {
             Group::Charge(number) => statement.branch_of(number).is_some(),
-            _ => is_left(row, scene.transcript),
+            _ => is_abandoned(row, scene.transcript),
         };
         let carriage = match &row.group {
             Group::Turn(prompt) => sums.carried.get(prompt),
@@ -171,16 +173,16 @@ impl<'a> Listing for SumList<'a> {
         Some(SumRow {
             row,
             carriage,
-            is_dear: row.amount.money.picos() >= sums.dear,
-            is_left,
+            is_expensive: row.amount.money.picos() >= sums.highlight_from,
+            is_abandoned: is_left,
             is_dated: sums.is_dated,
             scene,
         })
     }
 }
 
-fn plain(sum: &SumRow<'_>, look: &Look<'_>) -> Style {
-    if sum.is_left {
+fn plain(sum: &SumRow<'_>, look: &CellLook<'_>) -> Style {
+    if sum.is_abandoned {
         look.theme.dim
     } else {
         look.theme.text
@@ -196,9 +198,9 @@ impl SumRow<'_> {
             _ => None,
         };
         let (sign, style) = match charge.map(|charge| charge.fate) {
-            Some(Fate::Failed) => (glyphs.outcome.failed, theme.bad),
-            Some(Fate::Aborted) => (glyphs.outcome.refused, theme.warn),
-            _ if self.is_dear => ("$", theme.warn),
+            Some(RequestOutcome::Failed) => (glyphs.outcome.failed, theme.bad),
+            Some(RequestOutcome::Aborted) => (glyphs.outcome.refused, theme.warn),
+            _ if self.is_expensive => ("$", theme.warn),
             _ => ("", theme.dim),
         };
         cell(sign, style)
@@ -210,7 +212,7 @@ const BEYOND: &str = "the whole run, beyond its requests";
 
 /// The cost from which rows are highlighted: those with twice the average, and always the most
 /// expensive one. With two rows or fewer, none is.
-pub(crate) fn dear(rows: &[StatementRow]) -> i128 {
+pub(crate) fn expensive_from(rows: &[StatementRow]) -> i128 {
     let costs: Vec<i128> = rows
         .iter()
         .map(|row| row.amount.money.picos())
@@ -270,14 +272,13 @@ pub(crate) fn prompt_words(prompt: EntryId, transcript: &Transcript) -> String {
 }
 
 /// Whether the row is a turn on an abandoned branch.
-pub(crate) fn is_left(row: &StatementRow, transcript: &Transcript) -> bool {
+pub(crate) fn is_abandoned(row: &StatementRow, transcript: &Transcript) -> bool {
     matches!(row.group, Group::Turn(prompt) if transcript.branches().abandoned.contains(&prompt))
 }
 
-/// The label of a group.
-pub(crate) fn what(group: &Group, statement: &Statement, transcript: &Transcript) -> String {
+pub(crate) fn label(group: &Group, statement: &Statement, transcript: &Transcript) -> String {
     match group {
-        Group::Model(name) => named(name),
+        Group::Model(name) => model_name(name),
         Group::Lane(None) => "main".to_owned(),
         Group::Lane(Some(name)) => transcript
             .lane(name)
@@ -358,7 +359,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
 }
 
 /// The cumulative cost up to a row; empty if no price is known.
-pub(crate) fn so_far(row: &StatementRow, statement: &Statement) -> String {
+pub(crate) fn cumulative_words(row: &StatementRow, statement: &Statement) -> String {
     let is_known = statement.total.money.usd().is_some();
     if is_known {
         phrases::usd(usd(row.cumulative))

@@ -1,14 +1,14 @@
 //! The summary of a session's cost: tokens by class, savings by the cache, waste, and unknown cost.
 
-use super::Item;
-use super::foot::named;
+use super::StatementKey;
+use super::foot::model_name;
 use super::rows::{amount_words, percent_of, prompt_words, row_words, turn_number};
 use crate::analysis::money::cost::CostSource;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::amount::{Amount, Tokens};
 use crate::analysis::money::spending::arithmetic::{Arithmetic, Bill, Product};
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement, StatementRow};
-use crate::analysis::money::spending::{Charge, Fate, For};
+use crate::analysis::money::spending::{Charge, For, RequestOutcome};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
 use crate::listing::sort::Value;
@@ -21,7 +21,7 @@ pub(crate) const NOTE: usize = 4;
 
 /// The charges that a line of the summary refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum About {
+pub(crate) enum ChargeFilter {
     #[default]
     All,
     /// Charges on an abandoned branch.
@@ -29,7 +29,7 @@ pub(crate) enum About {
     /// Charges on all abandoned branches.
     Branches,
     /// Requests with this fate.
-    Fate(Fate),
+    Fate(RequestOutcome),
     /// Charges that were assigned to the turn of this prompt.
     Turn(EntryId),
 }
@@ -50,7 +50,7 @@ pub struct Fact {
     /// Whether it is about wasted or unknown cost.
     pub(crate) is_warning: bool,
     /// The charges that it refers to.
-    pub(crate) about: About,
+    pub(crate) about: ChargeFilter,
     /// The entry that it leads to.
     pub(crate) target: Option<EntryId>,
 }
@@ -77,7 +77,7 @@ pub(super) struct FactList<'a>(pub(super) &'a [Fact]);
 type FactColumn<'a> = Column<&'a Fact>;
 
 impl<'a> Listing for FactList<'a> {
-    type Key = Item;
+    type Key = StatementKey;
     type Row = &'a Fact;
 
     fn columns(&self, _: usize) -> Vec<FactColumn<'a>> {
@@ -103,10 +103,10 @@ impl<'a> Listing for FactList<'a> {
         ]
     }
 
-    fn row(&self, item: &Item) -> Option<&'a Fact> {
+    fn row(&self, item: &StatementKey) -> Option<&'a Fact> {
         match item {
-            Item::Fact(at, _) | Item::Heading(at) => self.0.get(*at),
-            Item::Sum(_) => None,
+            StatementKey::Fact(at, _) | StatementKey::Heading(at) => self.0.get(*at),
+            StatementKey::Sum(_) => None,
         }
     }
 }
@@ -115,14 +115,14 @@ impl<'a> Listing for FactList<'a> {
 const DEAREST: usize = 5;
 
 /// The charges that a line refers to.
-pub(crate) fn charges(statement: &Statement, about: About) -> Vec<&Charge> {
+pub(crate) fn charges(statement: &Statement, about: ChargeFilter) -> Vec<&Charge> {
     let all = statement.charges.iter().enumerate();
     let wanted = all.filter(|(number, charge)| match about {
-        About::All => true,
-        About::Branch(branch) => statement.branch_of(*number) == Some(branch),
-        About::Branches => statement.branch_of(*number).is_some(),
-        About::Fate(fate) => charge.fate == fate,
-        About::Turn(prompt) => {
+        ChargeFilter::All => true,
+        ChargeFilter::Branch(branch) => statement.branch_of(*number) == Some(branch),
+        ChargeFilter::Branches => statement.branch_of(*number).is_some(),
+        ChargeFilter::Fate(fate) => charge.fate == fate,
+        ChargeFilter::Turn(prompt) => {
             statement.group_of(*number, Grouping::Turns) == Some(Group::Turn(prompt))
         }
     });
@@ -168,7 +168,7 @@ fn cost(statement: &Statement) -> Fact {
         let names: Vec<String> = cost
             .unpriced_models
             .iter()
-            .map(|name| named(name))
+            .map(|name| model_name(name))
             .collect();
         note.push_str(&format!("; without a price: {}", names.join(", ")));
     }
@@ -247,7 +247,7 @@ fn requests(statement: &Statement) -> Fact {
 /// Tokens by class, with their cost by list prices.
 fn classes(statement: &Statement) -> Vec<Fact> {
     let total = &statement.total;
-    let made = Arithmetic::of(&charges(statement, About::All));
+    let made = Arithmetic::of(&charges(statement, ChargeFilter::All));
     let priced = |class: &str| -> i128 {
         let products = made
             .estimated
@@ -282,7 +282,7 @@ fn classes(statement: &Statement) -> Vec<Fact> {
     ];
     let mut facts = Vec::new();
     for (label, tokens, class) in lines {
-        let Some(n) = tokens.known() else { continue };
+        let Some(n) = tokens.value() else { continue };
         let is_part = class.is_empty() || label.ends_with('h');
         if is_part && n == 0 {
             continue;
@@ -400,18 +400,18 @@ fn for_nothing(statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
         let note = format!("{} branches", statement.left.len());
         facts.push(Fact {
             note,
-            about: About::Branches,
-            ..of("left branches", &statement.left_in_all())
+            about: ChargeFilter::Branches,
+            ..of("left branches", &statement.abandoned_total())
         });
     }
     for left in &statement.left {
         let branch = branches.iter().find(|branch| branch.number == left.branch);
-        let at = branch.and_then(|branch| scene.transcript.left_at(branch));
+        let at = branch.and_then(|branch| scene.transcript.abandoned_at(branch));
         let at = at
             .map(|at| format!(" at {}", at.minute()))
             .unwrap_or_default();
         let note = branch
-            .map(|branch| format!("{}{at}", phrases::why(branch.why)))
+            .map(|branch| format!("{}{at}", phrases::abandoned_reason(branch.why)))
             .unwrap_or_default();
         let target = branch.and_then(|branch| scene.transcript.branches().head(branch));
         let label = if statement.left.len() > 1 {
@@ -422,20 +422,20 @@ fn for_nothing(statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
         facts.push(Fact {
             note,
             target,
-            about: About::Branch(left.branch),
+            about: ChargeFilter::Branch(left.branch),
             ..of(&label, &left.amount)
         });
     }
     let ended = [
         (
             &statement.failed,
-            Fate::Failed,
+            RequestOutcome::Failed,
             "failed",
             "ended in an error",
         ),
         (
             &statement.aborted,
-            Fate::Aborted,
+            RequestOutcome::Aborted,
             "stopped",
             "stopped before the answer was complete",
         ),
@@ -443,13 +443,13 @@ fn for_nothing(statement: &Statement, scene: &PageScene<'_>) -> Vec<Fact> {
     for (amount, fate, label, words) in ended {
         if amount.requests > 0 {
             let note = format!("{} {words}", count(amount.requests, "request"));
-            let target = charges(statement, About::Fate(fate))
+            let target = charges(statement, ChargeFilter::Fate(fate))
                 .first()
                 .and_then(|charge| charge.entry);
             facts.push(Fact {
                 note,
                 target,
-                about: About::Fate(fate),
+                about: ChargeFilter::Fate(fate),
                 ..of(label, amount)
             });
         }
@@ -497,7 +497,7 @@ fn dearest(turns: &[StatementRow], statement: &Statement, scene: &PageScene<'_>)
             cost: row_words(row),
             share: percent_of(row.amount.money.picos(), statement.total.money.picos()),
             note: prompt_words(prompt, scene.transcript),
-            about: About::Turn(prompt),
+            about: ChargeFilter::Turn(prompt),
             target: Some(prompt),
             ..Fact::new(&format!("turn {}", turn_number(prompt, scene.transcript)))
         }

@@ -10,7 +10,7 @@ use super::axis::Axis;
 use crate::analysis::account::Class;
 use crate::analysis::calls::Outcome;
 use crate::analysis::timeline::{
-    Lane, Paths, Span as TimeSpan, SpanId, Timeline, TimelineRow, What,
+    CriticalPaths, Lane, RowContent, Span as TimeSpan, SpanId, Timeline, TimelineRow,
 };
 use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
@@ -39,7 +39,7 @@ enum Mark {
 
 /// A column of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cell {
+struct TimelineCell {
     id: SpanId,
     class: Class,
     is_on_path: bool,
@@ -50,7 +50,7 @@ struct Cell {
     ms: u64,
 }
 
-impl Cell {
+impl TimelineCell {
     fn rank(&self) -> (bool, bool, bool, Mark, bool, u64) {
         (
             !self.is_caller,
@@ -68,7 +68,7 @@ pub(crate) struct Painter<'a> {
     pub(crate) scene: &'a PageScene<'a>,
     pub(crate) axis: &'a Axis,
     /// The critical paths of turns.
-    pub(crate) paths: &'a Paths,
+    pub(crate) paths: &'a CriticalPaths,
     /// The span of the cursor.
     pub(crate) chosen: Option<SpanId>,
     /// The current time, if the agent is at work.
@@ -76,7 +76,7 @@ pub(crate) struct Painter<'a> {
 }
 
 /// The cells of a row.
-pub(crate) struct Cells(Vec<Option<Cell>>);
+pub(crate) struct Cells(Vec<Option<TimelineCell>>);
 
 impl Painter<'_> {
     fn timeline(&self) -> &Timeline {
@@ -90,20 +90,20 @@ impl Painter<'_> {
 
     /// Whether a span is on the critical path of its turn, if that is computed.
     pub(crate) fn is_on_path(&self, id: SpanId) -> bool {
-        self.paths.holds(self.timeline().turn_at(id.from).0, id)
+        self.paths.contains(self.timeline().turn_at(id.from).0, id)
     }
 
     /// Whether a span is painted as on the critical path. If no path is computed, the main agent's
     /// answers are the best guess.
     fn seems_on_path(&self, span: &TimeSpan) -> bool {
         let turn = self.timeline().turn_at(span.id.from).0;
-        let is_known = self.paths.knows(turn);
+        let is_known = self.paths.has_turn(turn);
         if is_known {
-            self.paths.holds(turn, span.id)
+            self.paths.contains(turn, span.id)
         } else {
             let lane = self.timeline().lanes().get(span.lane);
             let name = lane.and_then(|lane| lane.name.as_ref());
-            span.class == Class::Model && self.scene.transcript.is_spoken_to(name)
+            span.class == Class::Model && self.scene.transcript.is_main_lane(name)
         }
     }
 
@@ -113,18 +113,18 @@ impl Painter<'_> {
     }
 
     /// Puts a row's spans into cells.
-    pub(crate) fn put(&self, row: &TimelineRow, cells: &mut Cells) {
+    pub(crate) fn paint_row(&self, row: &TimelineRow, cells: &mut Cells) {
         let columns = self.axis.columns();
         let (from, to) = (
             self.axis.span(0).0,
             self.axis.span(columns.saturating_sub(1)).1,
         );
         let inside = row.within(from, Timestamp(to.0.saturating_add(1)), self.now);
-        self.put_spans(row, inside, 0..=columns.saturating_sub(1), cells);
+        self.paint_spans(row, inside, 0..=columns.saturating_sub(1), cells);
     }
 
     /// Puts those of a row's spans that began in a range of time into the cells of that range.
-    pub(crate) fn put_between(
+    pub(crate) fn paint_between(
         &self,
         row: &TimelineRow,
         (from, to): (Timestamp, Timestamp),
@@ -132,10 +132,10 @@ impl Painter<'_> {
     ) {
         let begun = |time| row.spans.partition_point(|span| span.id.from < time);
         let columns = self.axis.column(from)..=self.axis.last_column(to);
-        self.put_spans(row, begun(from)..begun(to), columns, cells);
+        self.paint_spans(row, begun(from)..begun(to), columns, cells);
     }
 
-    fn put_spans(
+    fn paint_spans(
         &self,
         row: &TimelineRow,
         spans: Range<usize>,
@@ -144,28 +144,28 @@ impl Painter<'_> {
     ) {
         if spans.len() <= columns.clone().count() * EACH {
             for span in row.spans.get(spans).unwrap_or_default() {
-                self.put_span(span, row, cells);
+                self.paint_span(span, row, cells);
             }
         } else {
-            columns.for_each(|column| self.put_sum(column, row, &spans, cells));
+            columns.for_each(|column| self.paint_sum(column, row, &spans, cells));
         }
     }
 
-    fn cell(&self, span: &TimeSpan, row: &TimelineRow) -> Cell {
+    fn cell(&self, span: &TimeSpan, row: &TimelineRow) -> TimelineCell {
         let focus = focus_of(self.scene.transcript, span.id);
-        Cell {
+        TimelineCell {
             id: span.id,
             class: span.class,
             is_on_path: self.seems_on_path(span),
             is_short: false,
-            is_caller: row.what == What::Caller,
+            is_caller: row.what == RowContent::Caller,
             is_passed: self.scene.filter.is_some_and(|filter| !filter.shows(focus)),
             mark: Mark::None,
             ms: self.end(span).since(span.id.from),
         }
     }
 
-    fn put_span(&self, span: &TimeSpan, row: &TimelineRow, cells: &mut Cells) {
+    fn paint_span(&self, span: &TimeSpan, row: &TimelineRow, cells: &mut Cells) {
         let end = self.end(span);
         let first = self.axis.column(span.id.from);
         let last = self.axis.last_column(end).max(first);
@@ -178,9 +178,9 @@ impl Painter<'_> {
             } else {
                 Mark::None
             };
-            cells.put(
+            cells.set_if_higher(
                 column,
-                Cell {
+                TimelineCell {
                     is_short,
                     mark,
                     ..cell
@@ -192,9 +192,9 @@ impl Painter<'_> {
             .map(|at| self.axis.column(at))
             .filter(|column| *column > last)
         {
-            cells.put(
+            cells.set_if_higher(
                 column,
-                Cell {
+                TimelineCell {
                     is_short: true,
                     mark: Mark::Delivery,
                     ms: 0,
@@ -205,7 +205,7 @@ impl Painter<'_> {
     }
 
     /// Sums up the spans of a column; the middle one represents all.
-    fn put_sum(&self, column: usize, row: &TimelineRow, spans: &Range<usize>, cells: &mut Cells) {
+    fn paint_sum(&self, column: usize, row: &TimelineRow, spans: &Range<usize>, cells: &mut Cells) {
         let (from, to) = self.axis.span(column);
         let inside = row.within(from, to, self.now);
         let inside = inside.start.max(spans.start)..inside.end.min(spans.end);
@@ -219,9 +219,9 @@ impl Painter<'_> {
         };
         let mark = if failed > 0 { Mark::Failed } else { Mark::None };
         let is_short = ms * 2 < to.since(from) && inside.len() > 1;
-        cells.put(
+        cells.set_if_higher(
             column,
-            Cell {
+            TimelineCell {
                 is_short,
                 mark,
                 ms,
@@ -240,7 +240,7 @@ impl Painter<'_> {
     }
 
     /// Puts the current activity, which no entry has recorded yet, into cells.
-    pub(crate) fn put_growing(
+    pub(crate) fn paint_running(
         &self,
         class: Class,
         from: Timestamp,
@@ -254,7 +254,7 @@ impl Painter<'_> {
             } else {
                 Mark::None
             };
-            let cell = Cell {
+            let cell = TimelineCell {
                 id: SpanId::first_at(from),
                 class,
                 is_on_path: true,
@@ -264,7 +264,7 @@ impl Painter<'_> {
                 mark,
                 ms: to.since(from),
             };
-            cells.put(column, cell);
+            cells.set_if_higher(column, cell);
         }
     }
 
@@ -283,8 +283,9 @@ impl Painter<'_> {
                 continue;
             };
             let run = cells.0.iter().skip(column);
-            let is_delivery = |one: &Cell| one.mark == Mark::Delivery;
-            let is_same = |one: &Cell| one.id == cell.id && is_delivery(one) == is_delivery(&cell);
+            let is_delivery = |one: &TimelineCell| one.mark == Mark::Delivery;
+            let is_same =
+                |one: &TimelineCell| one.id == cell.id && is_delivery(one) == is_delivery(&cell);
             let length = run
                 .take_while(|one| one.as_ref().is_some_and(is_same))
                 .count()
@@ -377,7 +378,7 @@ impl Painter<'_> {
         }
     }
 
-    fn glyph(&self, cell: &Cell) -> &'static str {
+    fn glyph(&self, cell: &TimelineCell) -> &'static str {
         let glyphs = self.scene.theme.glyphs();
         let time = glyphs.time;
         match cell.class {
@@ -396,14 +397,14 @@ impl Painter<'_> {
         }
     }
 
-    fn style(&self, cell: &Cell) -> Style {
+    fn style(&self, cell: &TimelineCell) -> Style {
         self.chosen_style(
             cell,
             class_style(self.scene, cell.class, cell.is_on_path, cell.is_passed),
         )
     }
 
-    fn label_style(&self, cell: &Cell) -> Style {
+    fn label_style(&self, cell: &TimelineCell) -> Style {
         let style = if cell.is_passed {
             self.scene.theme.dim
         } else {
@@ -412,7 +413,7 @@ impl Painter<'_> {
         self.chosen_style(cell, style)
     }
 
-    fn chosen_style(&self, cell: &Cell, style: Style) -> Style {
+    fn chosen_style(&self, cell: &TimelineCell, style: Style) -> Style {
         if self.chosen == Some(cell.id) {
             style.patch(self.scene.theme.selected())
         } else {
@@ -422,7 +423,7 @@ impl Painter<'_> {
 }
 
 impl Cells {
-    fn put(&mut self, column: usize, cell: Cell) {
+    fn set_if_higher(&mut self, column: usize, cell: TimelineCell) {
         if let Some(place) = self.0.get_mut(column)
             && place.is_none_or(|there| there.rank() < cell.rank())
         {
@@ -432,8 +433,9 @@ impl Cells {
 
     /// The cells of some columns; the others are empty.
     pub(crate) fn within(&self, columns: RangeInclusive<usize>) -> Self {
-        let own =
-            |(column, cell): (usize, &Option<Cell>)| cell.filter(|_| columns.contains(&column));
+        let own = |(column, cell): (usize, &Option<TimelineCell>)| {
+            cell.filter(|_| columns.contains(&column))
+        };
         Self(self.0.iter().enumerate().map(own).collect())
     }
 

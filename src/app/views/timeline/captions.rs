@@ -3,7 +3,7 @@
 use ratatui::text::{Line, Span};
 
 use super::bars::{Painter, class_style, fitted};
-use super::window::{Scope, View};
+use super::window::{TimelineWindow, WindowScope};
 use super::{Growing, turns};
 use crate::analysis::account::Class;
 use crate::analysis::calls::{Outcome, Place};
@@ -24,9 +24,9 @@ const MEANWHILE: usize = 3;
 pub(crate) struct Captions<'a> {
     /// The session and the columns.
     pub(crate) painter: &'a Painter<'a>,
-    pub(crate) view: &'a View<'a>,
+    pub(crate) view: &'a TimelineWindow<'a>,
     /// The scope of the window.
-    pub(crate) scope: Scope,
+    pub(crate) scope: WindowScope,
     /// The range of time in the window.
     pub(crate) range: (Timestamp, Timestamp),
     /// Width of the labels in front of the bars.
@@ -113,10 +113,10 @@ impl Captions<'_> {
                 Some(turn)
             }
         });
-        match (turn, self.scope == Scope::Turn) {
+        match (turn, self.scope == WindowScope::Turn) {
             (Some(turn), true) => format!("turn {} of {turns}", turn + 1),
             (None, true) => "before the first turn".to_owned(),
-            (_, false) if matches!(self.scope, Scope::Part { .. }) => "part".to_owned(),
+            (_, false) if matches!(self.scope, WindowScope::Part { .. }) => "part".to_owned(),
             (_, false) => "session".to_owned(),
         }
     }
@@ -129,7 +129,7 @@ impl Captions<'_> {
         let lanes = sessions.map(|session| Some(&session.name));
         let mut sums = account.time_within(None, from, to);
         for lane in lanes {
-            sums.join(&account.time_within(lane, from, to));
+            sums.merge(&account.time_within(lane, from, to));
         }
         // Waiting counts when it is over, as in all other sums; how long it has lasted is said by the
         // session's state.
@@ -306,7 +306,7 @@ impl Captions<'_> {
         let (scene, theme) = (self.scene(), self.scene().theme);
         let text = |words: String| vec![Span::styled(words, theme.text)];
         let dim = |words: String| vec![Span::styled(words, theme.dim)];
-        let mut facts = vec![text(span.id.from.clock()), self.took(span)];
+        let mut facts = vec![text(span.id.from.clock()), self.duration_words(span)];
         let lane = self.view.timeline.lanes().get(span.lane);
         let name = lane.and_then(|lane| lane.name.as_ref());
         let label = name
@@ -335,7 +335,7 @@ impl Captions<'_> {
     }
 
     /// The duration of a span, as far as it is known.
-    fn took(&self, span: &TimeSpan) -> Vec<Span<'static>> {
+    fn duration_words(&self, span: &TimeSpan) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
         let at_most = if theme.ascii { "<=" } else { "≤" };
         let length = self.painter.end(span).since(span.id.from);
@@ -364,7 +364,7 @@ impl Captions<'_> {
             .zip(span.id.call())
             .and_then(|(entry, place)| {
                 let call = place.call(transcript)?;
-                call.took(entry.said(call))
+                call.duration(entry.call_time(call))
             });
         let is_bound = match took {
             Some(took) if took.by == Clocked::Measured => false,
@@ -453,7 +453,7 @@ pub(crate) fn headline(transcript: &Transcript, id: SpanId) -> Option<String> {
 pub(crate) fn class_words(painter: &Painter<'_>, id: SpanId) -> Option<String> {
     let timeline = &painter.scene.indexes.timeline;
     let (span, row) = timeline.get(id)?;
-    let is_caller = timeline.row(row)?.what == crate::analysis::timeline::What::Caller;
+    let is_caller = timeline.row(row)?.what == crate::analysis::timeline::RowContent::Caller;
     match (&span.tool, span.class) {
         _ if is_caller => None,
         (Some(tool), _) => Some(tool.to_string()),

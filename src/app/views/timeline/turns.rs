@@ -3,11 +3,11 @@
 use ratatui::text::{Line, Span};
 
 use super::bars::{Cells, Painter, fitted};
-use super::window::View;
+use super::window::TimelineWindow;
 use super::{Growing, session_of_lane};
 use crate::analysis::account::{Class, Figures};
 use crate::analysis::phrases::title_of;
-use crate::analysis::timeline::{SpanId, What};
+use crate::analysis::timeline::{RowContent, SpanId};
 use crate::app::views::page::PageScene;
 use crate::model::figures::{count, duration};
 use crate::model::timestamp::Timestamp;
@@ -23,14 +23,14 @@ const FIGURES: (usize, usize) = (7, 17);
 
 /// Widths of the columns beside the bars.
 #[derive(Clone, Copy)]
-pub(super) struct Beside {
+pub(super) struct ColumnWidths {
     /// Width of the titles before the bars.
     pub(super) title: usize,
     /// Width of the figures after the bars.
     pub(super) figures: usize,
 }
 
-impl Beside {
+impl ColumnWidths {
     pub(super) fn of(columns: usize) -> Self {
         Self {
             title: (columns / 3).clamp(TITLE.0, TITLE.1),
@@ -51,9 +51,9 @@ pub(super) fn session_of(scene: &PageScene<'_>, turn: usize) -> usize {
 }
 
 /// The range from a turn's prompt to the next one of its session, or to the end.
-pub(super) fn reach(
+pub(super) fn turn_extent(
     scene: &PageScene<'_>,
-    view: &View<'_>,
+    view: &TimelineWindow<'_>,
     turn: usize,
 ) -> Option<(Timestamp, Timestamp)> {
     let transcript = scene.transcript;
@@ -70,8 +70,12 @@ pub(super) fn reach(
 }
 
 /// The first span of a turn.
-pub(super) fn first_span(scene: &PageScene<'_>, view: &View<'_>, turn: usize) -> Option<SpanId> {
-    let (from, to) = reach(scene, view, turn)?;
+pub(super) fn first_span(
+    scene: &PageScene<'_>,
+    view: &TimelineWindow<'_>,
+    turn: usize,
+) -> Option<SpanId> {
+    let (from, to) = turn_extent(scene, view, turn)?;
     let behind = scene.indexes.timeline.after(SpanId::first_at(from));
     let session = session_of(scene, turn);
     let is_own = |id: &SpanId| {
@@ -84,7 +88,7 @@ pub(super) fn first_span(scene: &PageScene<'_>, view: &View<'_>, turn: usize) ->
 /// The turn with the most work.
 pub(super) fn longest(scene: &PageScene<'_>) -> usize {
     let turns = 0..scene.transcript.turns().len();
-    let took = |turn: &usize| figures(scene, *turn).took_ms();
+    let took = |turn: &usize| figures(scene, *turn).duration_ms();
     turns.rev().max_by_key(took).unwrap_or(0)
 }
 
@@ -102,10 +106,10 @@ fn cells(painter: &Painter<'_>, turn: usize, range: (Timestamp, Timestamp)) -> C
         if session_of_lane(scene, number).unwrap_or(session) != session {
             continue;
         }
-        let is_main = scene.transcript.is_spoken_to(lane.name.as_ref());
+        let is_main = scene.transcript.is_main_lane(lane.name.as_ref());
         let rows = lane.rows.iter().filter_map(|row| timeline.row(*row));
-        for row in rows.filter(|row| is_main || row.what == What::Caller) {
-            painter.put_between(row, range, &mut cells);
+        for row in rows.filter(|row| is_main || row.what == RowContent::Caller) {
+            painter.paint_between(row, range, &mut cells);
         }
     }
     cells
@@ -115,10 +119,10 @@ fn cells(painter: &Painter<'_>, turn: usize, range: (Timestamp, Timestamp)) -> C
 /// high.
 pub(super) fn lines(
     painter: &Painter<'_>,
-    view: &View<'_>,
+    view: &TimelineWindow<'_>,
     turn: usize,
     growing: Growing,
-    (beside, height): (Beside, usize),
+    (beside, height): (ColumnWidths, usize),
 ) -> Vec<Line<'static>> {
     let (scene, theme) = (painter.scene, painter.scene.theme);
     let mut spans = mark(scene, turn);
@@ -130,7 +134,7 @@ pub(super) fn lines(
         let session = session_of_lane(scene, *lane).unwrap_or(0);
         is_last && session == session_of(scene, turn)
     });
-    let reach = reach(scene, view, turn).map(|(from, to)| match growing {
+    let reach = turn_extent(scene, view, turn).map(|(from, to)| match growing {
         Some(_) => (from, view.reach.1.max(to)),
         None => (from, to),
     });
@@ -140,7 +144,7 @@ pub(super) fn lines(
             let end = Timestamp(to.0.saturating_add(i64::from(is_last)));
             let mut cells = cells(painter, turn, (from, end));
             if let Some((class, since, _)) = growing {
-                painter.put_growing(class, since, scene.now, &mut cells);
+                painter.paint_running(class, since, scene.now, &mut cells);
             }
             let columns = painter.axis.column(from)..=painter.axis.last_column(to);
             painter.write(&cells.within(columns), |_| None)
@@ -149,7 +153,7 @@ pub(super) fn lines(
     };
     spans.extend(bar.clone());
     let work = figures(scene, turn)
-        .took_ms()
+        .duration_ms()
         .map(duration)
         .unwrap_or_default();
     let all = reach

@@ -11,7 +11,7 @@ const LEAST_MS: u64 = 50;
 
 /// What the window shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
+pub enum WindowScope {
     /// The whole session, with a row per turn.
     #[default]
     Turns,
@@ -29,7 +29,7 @@ pub enum Scope {
 }
 
 /// A window on a session.
-pub(crate) struct View<'a> {
+pub(crate) struct TimelineWindow<'a> {
     pub(crate) timeline: &'a Timeline,
     /// The range of the session, up to now if the agent is at work.
     pub(crate) reach: (Timestamp, Timestamp),
@@ -41,7 +41,7 @@ pub(crate) struct View<'a> {
     pub(crate) turn: Option<(Timestamp, Timestamp)>,
 }
 
-impl View<'_> {
+impl TimelineWindow<'_> {
     /// The time between two timestamps without gaps, in ms.
     fn work(&self, from: Timestamp, to: Timestamp) -> u64 {
         let gaps = self.timeline.gaps(from, to);
@@ -82,11 +82,11 @@ impl View<'_> {
     }
 
     /// The range of time of a scope.
-    pub(crate) fn range(&self, scope: Scope) -> (Timestamp, Timestamp) {
+    pub(crate) fn range(&self, scope: WindowScope) -> (Timestamp, Timestamp) {
         match scope {
-            Scope::Turns | Scope::Session => self.reach,
-            Scope::Turn => self.turn(),
-            Scope::Part {
+            WindowScope::Turns | WindowScope::Session => self.reach,
+            WindowScope::Turn => self.turn(),
+            WindowScope::Part {
                 from,
                 to,
                 is_at_end,
@@ -119,7 +119,12 @@ impl View<'_> {
     }
 
     /// Zooms around the cursor by `times` halvings or doublings. `None` at the limit.
-    pub(crate) fn zoom(&self, scope: Scope, closer: bool, times: usize) -> Option<Scope> {
+    pub(crate) fn zoom(
+        &self,
+        scope: WindowScope,
+        closer: bool,
+        times: usize,
+    ) -> Option<WindowScope> {
         let (from, to) = self.range(scope);
         let length = self.work(from, to).max(LEAST_MS);
         let times = u32::try_from(times).unwrap_or(u32::MAX).min(40);
@@ -141,7 +146,7 @@ impl View<'_> {
     }
 
     /// A window around the cursor's span, `times` as long as it.
-    pub(crate) fn around(&self, times: u64) -> Option<Scope> {
+    pub(crate) fn around(&self, times: u64) -> Option<WindowScope> {
         let id = self.chosen?;
         let end = self.timeline.get(id)?.0.end(self.now);
         let length = end.since(id.from).max(LEAST_MS / 2);
@@ -153,7 +158,12 @@ impl View<'_> {
     }
 
     /// The window moved by quarters of its length. `None` at the end of the session.
-    pub(crate) fn pan(&self, scope: Scope, quarters: usize, later: bool) -> Option<Scope> {
+    pub(crate) fn pan(
+        &self,
+        scope: WindowScope,
+        quarters: usize,
+        later: bool,
+    ) -> Option<WindowScope> {
         let (from, to) = self.range(scope);
         let length = self.work(from, to).max(LEAST_MS);
         let by = (length / 4).max(1).saturating_mul(quarters as u64);
@@ -168,7 +178,7 @@ impl View<'_> {
     }
 
     /// The window moved so that it shows the cursor.
-    pub(crate) fn reveal(&self, scope: Scope) -> Scope {
+    pub(crate) fn reveal(&self, scope: WindowScope) -> WindowScope {
         let (from, to) = self.range(scope);
         let Some(id) = self.chosen else { return scope };
         let end = self
@@ -176,7 +186,7 @@ impl View<'_> {
             .get(id)
             .map_or(id.from, |(span, _)| span.end(self.now));
         let is_seen = (id.from >= from && id.from < to) || (id.from < from && end > from);
-        if is_seen || !matches!(scope, Scope::Part { .. }) {
+        if is_seen || !matches!(scope, WindowScope::Part { .. }) {
             return scope;
         }
         let length = self.work(from, to).max(LEAST_MS);
@@ -184,12 +194,12 @@ impl View<'_> {
         self.part(start, self.later(start, length))
     }
 
-    fn part(&self, from: Timestamp, to: Timestamp) -> Scope {
+    fn part(&self, from: Timestamp, to: Timestamp) -> WindowScope {
         if from <= self.reach.0 && to >= self.reach.1 {
-            return Scope::Session;
+            return WindowScope::Session;
         }
         let to = to.max(Timestamp(from.0.saturating_add(1)));
-        Scope::Part {
+        WindowScope::Part {
             from,
             to,
             is_at_end: to >= self.reach.1,

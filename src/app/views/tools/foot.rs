@@ -10,7 +10,7 @@ use crate::model::figures::{self, count, percent};
 use crate::model::text::{Name, without_sgr};
 use crate::model::tool::Clocked;
 use crate::render::tool::command_of;
-use crate::render::wrap::{self, Frame, Piece};
+use crate::render::wrap::{self, LineFrame, Piece};
 
 /// Maximum number of earlier calls that are named.
 const NAMED: usize = 4;
@@ -39,7 +39,7 @@ pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<
     let Some(placed) = PlacedCall::at(scene.calls, place) else {
         return Vec::new();
     };
-    let mut out = vec![line(scene, standing(scene, &placed))];
+    let mut out = vec![line(scene, number_and_position(scene, &placed))];
     let arguments = if lines > 4 { 2 } else { 1 };
     out.extend(argument(scene, &placed, arguments));
     out.push(line(scene, ended(scene, &placed)));
@@ -56,7 +56,7 @@ pub(crate) fn of_call(scene: &PageScene<'_>, place: Place, lines: usize) -> Vec<
 }
 
 /// The number of a call, and its position in the session.
-fn standing(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
+fn number_and_position(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
     let theme = scene.theme;
     let call = placed.call;
     let number = placed.number().unwrap_or(0);
@@ -98,10 +98,10 @@ fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec
     let cut = scene.theme.glyphs().cut;
     let mut lines = wrap::wrap(
         &[words],
-        &Frame {
+        &LineFrame {
             limit,
             cut,
-            ..Frame::of(scene.columns())
+            ..LineFrame::of(scene.columns())
         },
     );
     lines.resize_with(limit, Line::default);
@@ -130,14 +130,16 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
         verdict.push(Span::styled(format!(" {}", facts.trim()), theme.text));
     }
     let (rank, spread) = rank(scene, placed).unzip();
-    let time = [Some(placed.took_words(theme)), rank].into_iter().flatten();
+    let time = [Some(placed.duration_text(theme)), rank]
+        .into_iter()
+        .flatten();
     let time: Vec<String> = time.filter(|words| !words.is_empty()).collect();
     let size = placed
         .call
         .state
         .result()
         .map(|result| &result.body)
-        .or(placed.call.state.live());
+        .or(placed.call.state.live_output());
     let size = size.map(|body| {
         let bytes = figures::bytes(u64::from(body.bytes));
         let lines = count(u64::from(body.lines), "line");
@@ -159,7 +161,7 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
         };
         format!(
             "request {}{shared}",
-            phrases::spent(usage, placed.entry.model.as_ref(), theme.ascii)
+            phrases::tokens_and_cost(usage, placed.entry.model.as_ref(), theme.ascii)
         )
     });
     let text = |words: Option<String>| {
@@ -187,7 +189,7 @@ fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, Strin
     let durations = &scene.indexes.calls.tool(&placed.call.name)?.durations;
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
     let took = placed
-        .took()
+        .duration()
         .filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
     let no_longer = spread.count.saturating_sub(durations.longer_than(took.ms));
     let [p50, p95, max] =
@@ -233,7 +235,7 @@ fn before(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Piece> {
         spans.push(Span::styled(format!("  #{number} "), theme.accent));
         spans.push(Span::styled(sign, style));
         spans.push(Span::styled(
-            format!(" {}", other.took_words(theme)),
+            format!(" {}", other.duration_text(theme)),
             theme.text,
         ));
     }
@@ -274,7 +276,7 @@ impl Examples {
                 .iter()
                 .filter_map(|place| PlacedCall::at(scene.calls, *place))
         };
-        let timed = placed().filter_map(|placed| Some((placed.took()?.ms, placed.place)));
+        let timed = placed().filter_map(|placed| Some((placed.duration()?.ms, placed.place)));
         let sized = placed().filter_map(|placed| Some((placed.bytes()?, placed.place)));
         let failed = placed().rfind(|placed| Outcome::of(&placed.call.state) == Outcome::Failed);
         Self {
@@ -330,7 +332,7 @@ pub(crate) fn of_tool(
     let example = |word: &str, place: Option<Place>| {
         let placed = place.and_then(|place| PlacedCall::at(scene.calls, place));
         placed.map_or_else(Line::default, |placed| {
-            line(scene, vec![named(scene, word, &placed)])
+            line(scene, vec![labelled_call(scene, word, &placed)])
         })
     };
     vec![
@@ -342,7 +344,7 @@ pub(crate) fn of_tool(
 }
 
 /// `slowest  #203 41.2s 51 KB cargo test`
-fn named(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piece> {
+fn labelled_call(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piece> {
     let theme = scene.theme;
     let number = placed.number().unwrap_or(0);
     let (sign, style) = placed.status().sign(theme);
@@ -353,7 +355,7 @@ fn named(scene: &PageScene<'_>, word: &str, placed: &PlacedCall<'_>) -> Vec<Piec
         Span::styled(format!("#{number:<6}"), theme.accent),
         Span::styled(format!("{sign} "), style),
         Span::styled(
-            format!("{:>8} {size:>8}  ", placed.took_words(theme)),
+            format!("{:>8} {size:>8}  ", placed.duration_text(theme)),
             theme.text,
         ),
         Span::styled(argument, theme.text),

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::nodes::Node;
 use super::rows::{branch_of, fate_label, of_lane as started_by};
 use crate::analysis::account::PathFacts;
-use crate::analysis::agents::Fate;
+use crate::analysis::agents::AgentState;
 use crate::analysis::calls::Place;
 use crate::analysis::compare::{Compared, Sides};
 use crate::analysis::phrases;
@@ -53,7 +53,7 @@ fn figures(facts: &PathFacts) -> String {
         Some(count(u64::from(work.facts.calls), "call")),
         (work.facts.errors > 0).then(|| format!("{} failed", work.facts.errors)),
         phrases::cost(&work.cost()),
-        work.took_ms().filter(|ms| *ms > 0).map(duration),
+        work.duration_ms().filter(|ms| *ms > 0).map(duration),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -69,11 +69,11 @@ pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> 
     let why = if branch.is_active {
         "the session came back to it: all of it is on the active path".to_owned()
     } else {
-        phrases::why(branch.why).to_owned()
+        phrases::abandoned_reason(branch.why).to_owned()
     };
     let left = scene
         .transcript
-        .left_at(branch)
+        .abandoned_at(branch)
         .map(|at| format!("left at {}", at.clock()));
     let head = vec![
         text(format!("branch {number}")),
@@ -87,7 +87,7 @@ pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> 
     if branch.is_active {
         return vec![
             line(scene, head),
-            line(scene, vec![text(figures(&own(scene, branch)))]),
+            line(scene, vec![text(figures(&branch_facts(scene, branch)))]),
         ];
     }
     let compared = sides.compare(scene.transcript);
@@ -112,7 +112,7 @@ pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> 
             );
             vec![
                 Span::styled(words, theme.dim),
-                Span::styled(said(scene, id), theme.text),
+                Span::styled(entry_words(scene, id), theme.text),
             ]
         }
         None => dim("nothing is common to both".to_owned()),
@@ -141,7 +141,7 @@ pub(crate) fn of_branch(scene: &PageScene<'_>, number: usize, sides: &Sides) -> 
     ]
 }
 
-fn own(scene: &PageScene<'_>, branch: &Branch) -> PathFacts {
+fn branch_facts(scene: &PageScene<'_>, branch: &Branch) -> PathFacts {
     PathFacts::of(
         branch
             .entries
@@ -170,7 +170,7 @@ fn side(
     match differs {
         Some(place) => {
             spans.push(Span::styled("then ", theme.dim));
-            spans.extend(step(scene, place));
+            spans.extend(short_text(scene, place));
         }
         None => spans.push(Span::styled("nothing further", theme.dim)),
     }
@@ -178,7 +178,7 @@ fn side(
 }
 
 /// A short text of a prompt or a call.
-fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
+fn short_text(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     let theme = scene.theme;
     if let Some(call) = place.call(scene.transcript) {
         let headline = call.about(scene.transcript.root_of(place.entry).map(Text::as_str));
@@ -189,12 +189,12 @@ fn step(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     }
     vec![
         Span::styled("you ", theme.voice.user),
-        Span::styled(said(scene, place.entry), theme.text),
+        Span::styled(entry_words(scene, place.entry), theme.text),
     ]
 }
 
 /// The text of an entry, or its call.
-fn said(scene: &PageScene<'_>, id: EntryId) -> String {
+fn entry_words(scene: &PageScene<'_>, id: EntryId) -> String {
     let Some(entry) = scene.transcript.get(id) else {
         return String::new();
     };
@@ -271,11 +271,11 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
         .iter()
         .rev()
         .copied()
-        .map(|id| said(scene, id))
+        .map(|id| entry_words(scene, id))
         .find(|words| !words.is_empty());
     let why = match fate {
-        Fate::Missing => "; what it did is recorded elsewhere",
-        Fate::Open => "; nobody waits for it any more",
+        AgentState::Missing => "; what it did is recorded elsewhere",
+        AgentState::Open => "; nobody waits for it any more",
         _ => "",
     };
     let head = vec![
@@ -287,7 +287,7 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
         line(scene, head),
         line(scene, vec![labelled(scene, "asked", &asked)]),
     ];
-    if fate != Fate::Missing || own.work.facts.calls > 0 {
+    if fate != AgentState::Missing || own.work.facts.calls > 0 {
         lines.push(line(
             scene,
             vec![labelled(scene, "own work", &figures(&own)), with],
@@ -380,7 +380,10 @@ pub(crate) fn of_whole(
                 .and_then(|entry| entry.at)
                 .map(Timestamp::clock);
             vec![
-                line(scene, vec![labelled(scene, "asked", &said(scene, *prompt))]),
+                line(
+                    scene,
+                    vec![labelled(scene, "asked", &entry_words(scene, *prompt))],
+                ),
                 line(
                     scene,
                     vec![
@@ -423,7 +426,7 @@ pub(crate) fn of_whole(
                 line(scene, vec![labelled(scene, "asked", &headline)]),
             ]
         }
-        Node::Works => vec![line(
+        Node::CallGroup => vec![line(
             scene,
             vec![text(
                 "of these nothing tells how they ended; unfold to see them".to_owned(),

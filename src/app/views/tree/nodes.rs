@@ -30,7 +30,7 @@ pub(crate) enum Node {
     /// A call whose work in the background has no recorded end.
     Work(Place),
     /// All of these calls, if there are many.
-    Works,
+    CallGroup,
 }
 
 /// A node in the tree.
@@ -81,10 +81,10 @@ impl Nodes {
         for nodes in below.values_mut() {
             nodes.sort_by_key(|(place, _)| *place);
         }
-        Self::grown(below)
+        Self::build(below)
     }
 
-    fn grown(mut below: Below) -> Self {
+    fn build(mut below: Below) -> Self {
         let mut nodes = Self::default();
         let mut open = vec![Twig {
             node: Node::Active,
@@ -131,18 +131,15 @@ impl Nodes {
         self.twigs.get(*self.places.get(node)?)
     }
 
-    /// The parent of a twig.
-    pub(crate) fn above(&self, twig: &Twig) -> Option<&Twig> {
+    pub(crate) fn parent_of(&self, twig: &Twig) -> Option<&Twig> {
         self.twigs.get(twig.parent?)
     }
 
-    /// Whether a node has children.
-    pub(crate) fn has_below(&self, node: &Node) -> bool {
-        !self.below(node).is_empty()
+    pub(crate) fn has_children(&self, node: &Node) -> bool {
+        !self.descendants(node).is_empty()
     }
 
-    /// All descendants of a node.
-    pub(crate) fn below(&self, node: &Node) -> &[Twig] {
+    pub(crate) fn descendants(&self, node: &Node) -> &[Twig] {
         let range = self
             .places
             .get(node)
@@ -154,7 +151,7 @@ impl Nodes {
     }
 
     /// The nodes that are visible while some are folded.
-    pub(crate) fn in_sight(&self, folded: &HashSet<Node>) -> Vec<Node> {
+    pub(crate) fn visible(&self, folded: &HashSet<Node>) -> Vec<Node> {
         let mut shown = Vec::new();
         let mut place = 0;
         while let Some(twig) = self.twigs.get(place) {
@@ -168,8 +165,7 @@ impl Nodes {
         shown
     }
 
-    /// The nodes with children.
-    pub(crate) fn holding(&self) -> impl Iterator<Item = &Twig> {
+    pub(crate) fn with_children(&self) -> impl Iterator<Item = &Twig> {
         let twigs = self.twigs.iter().enumerate();
         twigs
             .filter(|(place, twig)| twig.end > place + 1)
@@ -213,10 +209,10 @@ fn cut_circles(hung: &mut [Hung]) {
 }
 
 /// The parent of a node that begins at an entry.
-pub(crate) fn holder(transcript: &Transcript, id: EntryId) -> Node {
+pub(crate) fn parent_node(transcript: &Transcript, id: EntryId) -> Node {
     let lane = transcript.lane_at(id);
     let of_lane = || lane.map_or(Node::Active, |lane| Node::Lane(lane.clone()));
-    if !transcript.is_spoken_to(lane) {
+    if !transcript.is_main_lane(lane) {
         return of_lane();
     }
     if let Some(branch) = transcript.branches().of(id) {
@@ -233,7 +229,7 @@ fn branches(transcript: &Transcript) -> Vec<Hung> {
     let hung = transcript.branches().list.iter().map(|branch| {
         let on = match (branch.parent, branch.point) {
             (Some(parent), _) => Node::Branch(parent),
-            (None, Some(point)) => holder(transcript, point),
+            (None, Some(point)) => parent_node(transcript, point),
             (None, None) => Node::Active,
         };
         let first = branch
@@ -263,7 +259,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     let lanes = transcript.lanes().iter().map(|lane| {
         let (on, place) = match caller(transcript, lane) {
             Some(call) => (
-                holder(transcript, call.entry),
+                parent_node(transcript, call.entry),
                 (order(call.entry), call.block),
             ),
             None => (
@@ -281,7 +277,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     for place in calls.delegates() {
         let call = place.call(transcript);
         if call.is_some_and(|call| call.key.is_empty() || !known.contains(&call.key)) {
-            let on = holder(transcript, place.entry);
+            let on = parent_node(transcript, place.entry);
             hung.push(Hung {
                 node: Node::Call(place),
                 on,
@@ -299,7 +295,7 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     {
         let call = place.call(transcript);
         if call.is_some_and(|call| matches!(call.state, ToolState::Acknowledged(_))) {
-            let on = holder(transcript, place.entry);
+            let on = parent_node(transcript, place.entry);
             works.push(Hung {
                 node: Node::Work(place),
                 on,
@@ -309,12 +305,12 @@ fn agents(transcript: &Transcript, calls: &Calls) -> Vec<Hung> {
     }
     if let Some(first) = works.first().filter(|_| works.len() > HANDFUL) {
         hung.push(Hung {
-            node: Node::Works,
+            node: Node::CallGroup,
             on: Node::Active,
             place: first.place,
         });
         for work in &mut works {
-            work.on = Node::Works;
+            work.on = Node::CallGroup;
         }
     }
     hung.extend(works);

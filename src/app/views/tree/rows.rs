@@ -7,14 +7,14 @@ use ratatui::text::Span;
 
 use super::nodes::{Node, Nodes, Twig, caller};
 use crate::analysis::account::PathFacts;
-use crate::analysis::agents::{Fate, fate};
+use crate::analysis::agents::{AgentState, fate};
 use crate::analysis::calls::Place;
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
-use crate::listing::call::{PlacedCall, took_words};
+use crate::listing::call::{PlacedCall, duration_words};
 use crate::listing::sort::Value;
-use crate::listing::table::{Cell, Column, Listing, Look, cell};
+use crate::listing::table::{Cell, CellLook, Column, Listing, cell};
 use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
@@ -43,7 +43,7 @@ pub(crate) struct NodeRow<'a> {
     node: &'a Node,
     /// The guide lines before the label.
     front: String,
-    words: Words,
+    words: RowTexts,
     facts: &'a PathFacts,
     scene: &'a PageScene<'a>,
 }
@@ -102,7 +102,7 @@ impl<'a> Listing for NodeList<'a> {
                 .value(|row| Value::text(phrases::cost(&row.facts.work.cost())))
                 .style(plain),
             NodeColumn::figures("took", 7, 7).cell(|row, look| {
-                let took = took(row.scene, row.node, row.facts);
+                let took = node_duration(row.scene, row.node, row.facts);
                 cell(took, plain(row, look))
             }),
         ]
@@ -118,14 +118,14 @@ impl<'a> Listing for NodeList<'a> {
                 self.folded.contains(node),
                 self.scene.theme,
             ),
-            words: words(self.scene, node, self.nodes.below(node).len()),
+            words: words(self.scene, node, self.nodes.descendants(node).len()),
             facts: self.facts.get(node)?,
             scene: self.scene,
         })
     }
 }
 
-fn plain(row: &NodeRow<'_>, look: &Look<'_>) -> Style {
+fn plain(row: &NodeRow<'_>, look: &CellLook<'_>) -> Style {
     if row.words.is_dim {
         look.theme.dim
     } else {
@@ -151,7 +151,7 @@ fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
             (false, true) => "  ".to_owned(),
             (false, false) => format!("{} ", glyphs.lane.within),
         });
-        at = nodes.above(one);
+        at = nodes.parent_of(one);
     }
     let left_out = parts.len().saturating_sub(DEEP);
     parts.truncate(DEEP);
@@ -161,7 +161,7 @@ fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
     } else {
         String::new()
     };
-    let fold = match (nodes.has_below(&twig.node), is_folded) {
+    let fold = match (nodes.has_children(&twig.node), is_folded) {
         (false, _) => "",
         (true, true) => glyphs.closed,
         (true, false) => glyphs.open,
@@ -174,10 +174,10 @@ fn front(nodes: &Nodes, twig: &Twig, is_folded: bool, theme: &Theme) -> String {
 const AT_ONCE: u64 = 2_000;
 
 /// The duration of a node; for a sub-agent that is recorded elsewhere, that of its call.
-fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
+fn node_duration(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
     let own = facts
         .work
-        .took_ms()
+        .duration_ms()
         .filter(|ms| *ms > 0)
         .map(figures::duration);
     let of_call = || {
@@ -189,18 +189,18 @@ fn took(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> String {
             }
             Node::Call(place) => *place,
             Node::Lane(name) => caller(scene.transcript, scene.transcript.lane(name)?)?,
-            Node::Active | Node::Turn(_) | Node::Branch(_) | Node::Works => return None,
+            Node::Active | Node::Turn(_) | Node::Branch(_) | Node::CallGroup => return None,
         };
         let took = PlacedCall::at(scene.calls, place)?
-            .took()
+            .duration()
             .filter(|took| took.ms >= AT_ONCE)?;
-        Some(took_words(took, scene.theme))
+        Some(duration_words(took, scene.theme))
     };
     own.or_else(of_call).unwrap_or_default()
 }
 
 /// The texts of a row.
-struct Words {
+struct RowTexts {
     title: String,
     /// Sign, style and word.
     fate: (&'static str, Style, String),
@@ -208,13 +208,13 @@ struct Words {
     is_dim: bool,
 }
 
-fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
+fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> RowTexts {
     let transcript = scene.transcript;
     let theme = scene.theme;
     let glyphs = theme.glyphs();
     let none = ("", theme.text, String::new());
     match node {
-        Node::Active => Words {
+        Node::Active => RowTexts {
             title: match transcript.meta().title() {
                 Some(title) => format!("active path  {title}"),
                 None => "active path".to_owned(),
@@ -230,7 +230,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
                 .position(|turn| turn.prompt == *prompt)
                 .unwrap_or(0);
             let title = transcript.get(*prompt).map(title_of).unwrap_or_default();
-            Words {
+            RowTexts {
                 title: format!("turn {}  {title}", number + 1),
                 fate: none,
                 at: transcript.get(*prompt).and_then(|entry| entry.at),
@@ -238,7 +238,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
             }
         }
         Node::Branch(number) => match branch_of(scene, *number) {
-            Some(branch) => Words {
+            Some(branch) => RowTexts {
                 title: format!("branch {number}  {}", title_of_branch(scene, branch)),
                 fate: if branch.is_active {
                     (
@@ -247,12 +247,16 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
                         "active again".to_owned(),
                     )
                 } else {
-                    (glyphs.outcome.left, theme.dim, left(branch.why).to_owned())
+                    (
+                        glyphs.outcome.left,
+                        theme.dim,
+                        abandoned_word(branch.why).to_owned(),
+                    )
                 },
-                at: transcript.left_at(branch),
+                at: transcript.abandoned_at(branch),
                 is_dim: !branch.is_active,
             },
-            None => Words {
+            None => RowTexts {
                 title: String::new(),
                 fate: none,
                 at: None,
@@ -261,7 +265,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
         },
         Node::Lane(name) => {
             let Some(lane) = transcript.lane(name) else {
-                return Words {
+                return RowTexts {
                     title: name.to_string(),
                     fate: none,
                     at: None,
@@ -273,14 +277,14 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
             let tool = call
                 .map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40)))
                 .unwrap_or_default();
-            Words {
+            RowTexts {
                 title: format!("{tool}{}", lane.label),
                 fate: fate_label(fate, call.map(|(_, call)| call), theme),
                 at: first.or_else(|| call.and_then(|(_, call)| call.started)),
                 is_dim: false,
             }
         }
-        Node::Works => Words {
+        Node::CallGroup => RowTexts {
             title: format!(
                 "{} without a recorded end",
                 figures::count(held as u64, "call")
@@ -290,7 +294,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
             is_dim: true,
         },
         Node::Call(place) | Node::Work(place) => {
-            words_of_call(scene, *place).unwrap_or_else(|| Words {
+            words_of_call(scene, *place).unwrap_or_else(|| RowTexts {
                 title: String::new(),
                 fate: none,
                 at: None,
@@ -300,7 +304,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> Words {
     }
 }
 
-fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
+fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<RowTexts> {
     let transcript = scene.transcript;
     let (entry, call) = transcript.get(place.entry).zip(place.call(transcript))?;
     let about = call.about(transcript.root_of(place.entry).map(Text::as_str));
@@ -310,7 +314,7 @@ fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<Words> {
         Some(call),
         scene.calls.runs(place.entry, call),
     );
-    Some(Words {
+    Some(RowTexts {
         title: format!("{}  {about}", wrap::head(&call.name, 40)),
         fate: fate_label(fate, Some(call), scene.theme),
         at: call.started.or(entry.at),
@@ -328,16 +332,16 @@ fn session_of(transcript: &Transcript, node: &Node) -> Option<usize> {
             let branch = transcript.branches().list.get(number.checked_sub(1)?)?;
             transcript.session_of(*branch.entries.first()?)
         }
-        Node::Active | Node::Works => None,
+        Node::Active | Node::CallGroup => None,
     };
     session.map(|(number, _)| number)
 }
 
 /// Why a branch was left, in a word.
-fn left(why: Why) -> &'static str {
+fn abandoned_word(why: Why) -> &'static str {
     match why {
         Why::Prompt => "redone",
-        Why::Left => "left",
+        Why::ContinuedElsewhere => "left",
         Why::Undone => "undone",
     }
 }
@@ -368,7 +372,7 @@ fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
 pub(crate) fn of_lane<'a>(
     scene: &PageScene<'a>,
     lane: &'a LaneFacts,
-) -> (Option<(Place, &'a ToolCall)>, Fate) {
+) -> (Option<(Place, &'a ToolCall)>, AgentState) {
     let place = caller(scene.transcript, lane);
     let call = place.and_then(|place| Some((place, place.call(scene.transcript)?)));
     let last = lane.entries.last().map(|id| Place {
@@ -399,26 +403,26 @@ fn is_worked_on(scene: &PageScene<'_>, place: Place) -> bool {
 /// Sign, style and word of a fate. For a sub-agent that is recorded elsewhere the sign shows how
 /// its call ended.
 pub(crate) fn fate_label(
-    fate: Fate,
+    fate: AgentState,
     call: Option<&ToolCall>,
     theme: &Theme,
 ) -> (&'static str, Style, String) {
     let glyphs = theme.glyphs();
     let (sign, style) = match fate {
-        Fate::Done => (glyphs.outcome.done, theme.good),
-        Fate::Failed => (glyphs.outcome.failed, theme.bad),
-        Fate::Refused => (glyphs.outcome.refused, theme.warn),
-        Fate::Interrupted | Fate::Open => (glyphs.outcome.lost, theme.warn),
-        Fate::Running => (glyphs.outcome.running, theme.warn),
-        Fate::Waiting => (glyphs.outcome.waits, theme.warn),
-        Fate::Missing
+        AgentState::Done => (glyphs.outcome.done, theme.good),
+        AgentState::Failed => (glyphs.outcome.failed, theme.bad),
+        AgentState::Refused => (glyphs.outcome.refused, theme.warn),
+        AgentState::Interrupted | AgentState::Open => (glyphs.outcome.lost, theme.warn),
+        AgentState::Running => (glyphs.outcome.running, theme.warn),
+        AgentState::Waiting => (glyphs.outcome.waits, theme.warn),
+        AgentState::Missing
             if call.is_some_and(|call| {
                 matches!(call.state, ToolState::Done(_)) && !call.state.is_unrecorded()
             }) =>
         {
             (glyphs.outcome.done, theme.dim)
         }
-        Fate::Missing | Fate::Unknown => (glyphs.outcome.lost, theme.dim),
+        AgentState::Missing | AgentState::Unknown => (glyphs.outcome.lost, theme.dim),
     };
     (sign, style, fate.word().to_owned())
 }

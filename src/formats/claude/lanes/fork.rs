@@ -29,7 +29,7 @@ pub(crate) struct Forks {
 impl Forks {
     /// Counts a record that made entries; `from` is the index of its first edit. Records with
     /// content of unknown kinds are not counted: they stay shown even if they prove to be copies.
-    pub(crate) fn note(&mut self, from: usize, out: &Batch) {
+    pub(crate) fn count(&mut self, from: usize, out: &Batch) {
         let made = out.edits.iter().skip(from).filter_map(|edit| match edit {
             Edit::Entry(entry) => Some(entry),
             _ => None,
@@ -42,15 +42,15 @@ impl Forks {
 
     /// Counts the records of the opened file so far as passed: they are the history of the session
     /// that it is a fork of.
-    pub(crate) fn pass_history(&mut self, out: &mut Batch) {
-        out.tally.pass(
+    pub(crate) fn mark_history_passed(&mut self, out: &mut Batch) {
+        out.tally.mark_passed(
             "the history that a fork begins with",
             std::mem::take(&mut self.begun),
         );
     }
 
     /// Records the last answer of a lane.
-    pub(crate) fn see(&mut self, answer: &Key, line: &TranscriptLine<'_>) {
+    pub(crate) fn record_answer(&mut self, answer: &Key, line: &TranscriptLine<'_>) {
         match self.answers.get_mut(&line.lane) {
             Some((known, _)) if known == answer => {}
             Some(known) => *known = (answer.clone(), line.parent.clone()),
@@ -63,7 +63,7 @@ impl Forks {
 
     /// The records that a fork called by this line may name as the end of its history: the one
     /// before the answer, and the answer's lines.
-    fn ends(&self, line: &TranscriptLine<'_>) -> Vec<Key> {
+    fn possible_ends(&self, line: &TranscriptLine<'_>) -> Vec<Key> {
         let before = self
             .answers
             .get(&line.lane)
@@ -83,7 +83,7 @@ impl Forks {
         out: &mut Batch,
     ) -> Fate {
         if let (Some(lane), Some(last)) = (&line.lane, line.json.get("parentLastUuid").filled()) {
-            lanes.note_fork(lane);
+            lanes.mark_fork(lane);
             match self
                 .calls
                 .iter()
@@ -111,7 +111,7 @@ impl Forks {
         if !block.at(&["input", "subagent_type"]).is("fork") {
             return;
         }
-        let ends = self.ends(line);
+        let ends = self.possible_ends(line);
         let is_it =
             |(end, lane): &(Key, Name)| ends.contains(end) && Some(lane) != line.lane.as_ref();
         match self.waiting.iter().position(is_it) {
@@ -132,7 +132,7 @@ pub(crate) fn inherits(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
 }
 
 /// Whether a line has a fork's instructions: everything before it in its file is copied.
-pub(crate) fn begins(line: &TranscriptLine<'_>) -> bool {
+pub(crate) fn has_fork_instructions(line: &TranscriptLine<'_>) -> bool {
     let says = |block: &Json<'_>| {
         let text = block.str().or_else(|| block.get("text").str());
         block_type(block) == "text" && text.is_some_and(|text| opens(text.trim_start(), FORK))

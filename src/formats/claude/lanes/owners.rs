@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use crate::formats::claude::line::TranscriptLine;
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::fingerprint::ByKey;
@@ -52,7 +52,7 @@ pub(crate) struct Owners {
 struct LineOwner {
     lane: Option<Name>,
     /// Whether its file is a sub-agent's own.
-    is_beside: bool,
+    has_own_file: bool,
     is_copy: bool,
     /// Whether no line of it was applied.
     is_empty: bool,
@@ -62,7 +62,7 @@ impl Default for Owners {
     fn default() -> Self {
         let main = LineOwner {
             lane: None,
-            is_beside: false,
+            has_own_file: false,
             is_copy: false,
             is_empty: false,
         };
@@ -87,7 +87,7 @@ impl Owners {
         *self.open.entry((lane.clone(), file)).or_insert_with(|| {
             stretches.push(LineOwner {
                 lane: Some(lane.clone()),
-                is_beside,
+                has_own_file: is_beside,
                 is_copy: false,
                 is_empty: true,
             });
@@ -120,7 +120,7 @@ impl Owners {
     }
 
     /// Marks a stretch as having a line that is not a copy.
-    pub(crate) fn take(&mut self, stretch: Stretch) {
+    pub(crate) fn mark_used(&mut self, stretch: Stretch) {
         if let Some(of) = usize::try_from(stretch)
             .ok()
             .and_then(|stretch| self.stretches.get_mut(stretch))
@@ -148,11 +148,11 @@ impl Owners {
     }
 
     /// Retracts the entry with this key from its lane: another lane owns it.
-    pub(crate) fn take_back(&self, key: &Key, known: Stretch, out: &mut Batch) {
+    pub(crate) fn retract(&self, key: &Key, known: Stretch, out: &mut Batch) {
         let Some(of) = self.of(known).filter(|of| !of.is_copy) else {
             return;
         };
-        out.push(if of.is_beside {
+        out.push(if of.has_own_file {
             Edit::CopiedWith(key.clone())
         } else {
             Edit::Retire(key.clone())
@@ -162,11 +162,11 @@ impl Owners {
     /// Marks all that the file of a line had before it as copied.
     pub(crate) fn end_copy(&mut self, line: &TranscriptLine<'_>, out: &mut Batch) {
         let before = out.origin();
-        let stretch = self.stretch(line.lane.as_ref(), before.file, is_beside(line));
+        let stretch = self.stretch(line.lane.as_ref(), before.file, is_companion_line(line));
         let of = usize::try_from(stretch)
             .ok()
             .and_then(|stretch| self.stretches.get_mut(stretch));
-        if let Some(of) = of.filter(|of| of.is_beside && !of.is_empty)
+        if let Some(of) = of.filter(|of| of.has_own_file && !of.is_empty)
             && let Some(lane) = of.lane.clone()
         {
             of.is_copy = true;
@@ -184,6 +184,6 @@ impl Owners {
 }
 
 /// Whether a line is in the transcript of a sub-agent beside its session.
-pub(crate) fn is_beside(line: &TranscriptLine<'_>) -> bool {
-    matches!(line.input.place, Place::CompanionLine(_))
+pub(crate) fn is_companion_line(line: &TranscriptLine<'_>) -> bool {
+    matches!(line.input.place, RecordPlace::CompanionLine(_))
 }

@@ -97,7 +97,7 @@ pub(crate) fn journal(
         }
         _ => {
             let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-            unknown::apart(NamedKind("type", kind), json, entry, out)
+            unknown::show_outside(NamedKind("type", kind), json, entry, out)
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{Claude, feed_file, of_role, transcript_of};
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, RecordPlace};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Role};
 use crate::model::transcript::Transcript;
@@ -35,22 +35,28 @@ const HELPER: &str = include_str!(
 fn team(late: bool) -> Transcript {
     let (mut decoder, mut out) = (Claude.decoder(None), Batch::default());
     if !late {
-        feed_file(&mut *decoder, TEAM, 0, Place::Line, &mut out);
+        feed_file(&mut *decoder, TEAM, 0, RecordPlace::Line, &mut out);
     }
     for (number, (name, _)) in (1..).zip(MATES) {
         let path = Path::new("team/subagents").join(format!("agent-{name}.meta.json"));
-        feed_file(&mut *decoder, META, number, Place::File(&path), &mut out);
+        feed_file(
+            &mut *decoder,
+            META,
+            number,
+            RecordPlace::File(&path),
+            &mut out,
+        );
     }
     for (number, (name, text)) in (3..).zip(MATES) {
         if late && number == 4 {
-            feed_file(&mut *decoder, TEAM, 0, Place::Line, &mut out);
+            feed_file(&mut *decoder, TEAM, 0, RecordPlace::Line, &mut out);
         }
         let path = Path::new("team/subagents").join(format!("agent-{name}.jsonl"));
         feed_file(
             &mut *decoder,
             text,
             number,
-            Place::CompanionLine(&path),
+            RecordPlace::CompanionLine(&path),
             &mut out,
         );
     }
@@ -59,7 +65,7 @@ fn team(late: bool) -> Transcript {
         &mut *decoder,
         HELPER,
         5,
-        Place::CompanionLine(path),
+        RecordPlace::CompanionLine(path),
         &mut out,
     );
     decoder.finish(&mut out);
@@ -259,10 +265,10 @@ fn a_helper_by_itself_asks_for_no_other_file() {
         &mut *Claude.decoder(None),
         &started,
         0,
-        Place::Line,
+        RecordPlace::Line,
         &mut out,
     );
-    assert!(out.wanted.is_empty(), "{:?}", out.wanted);
+    assert!(out.requested_files.is_empty(), "{:?}", out.requested_files);
     let transcript = transcript_of(out);
     assert_eq!(transcript.lanes().len(), 0);
     assert_eq!(

@@ -6,8 +6,8 @@ use proptest::prelude::{ProptestConfig, any, prop, proptest};
 use serde_json::{Value, json};
 
 use super::{Claude, transcript_of};
-use crate::formats::decoder::{Decoder, Format, Place, feed};
-use crate::model::edit::{Batch, Edit, Mode};
+use crate::formats::decoder::{Decoder, Format, RecordPlace, feed};
+use crate::model::edit::{Batch, BatchMode, Edit};
 use crate::model::entry::{Block, BlockKind, Entry};
 use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::Name;
@@ -236,7 +236,7 @@ fn read(
             &mut *decoder,
             meta,
             (number, 0),
-            Place::File(&path),
+            RecordPlace::File(&path),
             &mut batch,
         );
     }
@@ -254,7 +254,9 @@ fn read(
                 .join(folder)
                 .join(format!("agent-{name}.jsonl"))
         });
-        let place = path.as_deref().map_or(Place::Line, Place::CompanionLine);
+        let place = path
+            .as_deref()
+            .map_or(RecordPlace::Line, RecordPlace::CompanionLine);
         let id = u32::try_from(number).unwrap();
         file.at += emit(&mut *decoder, line, (id, file.at), place, &mut batch);
         file.next += 1;
@@ -264,7 +266,7 @@ fn read(
     }
     decoder.finish(&mut batch);
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -272,7 +274,7 @@ fn emit(
     decoder: &mut dyn Decoder,
     line: &Value,
     (file, at): (u32, u64),
-    place: Place<'_>,
+    place: RecordPlace<'_>,
     out: &mut Batch,
 ) -> u64 {
     let bytes = line.to_string();
@@ -328,7 +330,7 @@ fn check_main(transcript: &Transcript, others: u64, what: &str) {
     let sum = transcript.totals().sum();
     // The end of the second answer is only in copies.
     assert_eq!(
-        (sum.requests, sum.output.known()),
+        (sum.requests, sum.output.value()),
         (3 + 2 * others, Some(120 + 15 * others)),
         "{what}"
     );
@@ -507,7 +509,7 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
         let emit_main = |decoder: &mut dyn Decoder, out: &mut Batch| {
             let mut at = 0;
             for line in &main {
-                at += emit(decoder, line, (0, at), Place::Line, out);
+                at += emit(decoder, line, (0, at), RecordPlace::Line, out);
             }
         };
         if !is_late {
@@ -519,7 +521,7 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
                 &mut *decoder,
                 &json!({"agentType": "workflow-agent"}),
                 (file + 10, 0),
-                Place::File(&meta),
+                RecordPlace::File(&meta),
                 &mut out,
             );
             let own = path.join(format!("agent-{agent}.jsonl"));
@@ -529,7 +531,7 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
                     &mut *decoder,
                     &line,
                     (file, at),
-                    Place::CompanionLine(&own),
+                    RecordPlace::CompanionLine(&own),
                     &mut out,
                 );
             }
@@ -540,7 +542,7 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
                 &mut *decoder,
                 line,
                 (3, at),
-                Place::CompanionLine(&path.join("journal.jsonl")),
+                RecordPlace::CompanionLine(&path.join("journal.jsonl")),
                 &mut out,
             );
         }
@@ -548,7 +550,7 @@ fn sub_agents_of_a_workflow_hang_below_its_call() {
             emit_main(&mut *decoder, &mut out);
         }
         assert!(out.tally.unknown.is_empty());
-        assert_eq!(out.mode, Mode::Append);
+        assert_eq!(out.mode, BatchMode::Append);
         let transcript = transcript_of(out);
         let lanes: Vec<_> = transcript
             .lanes()
@@ -824,13 +826,13 @@ fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
             line("x1", "", Some("a1"), 1, &copy),
         );
         let (mut decoder, mut out) = (Claude.decoder(None), Batch::default());
-        emit(&mut *decoder, &first, (0, 0), Place::Line, &mut out);
+        emit(&mut *decoder, &first, (0, 0), RecordPlace::Line, &mut out);
         let mut own = Batch::default();
         emit(
             &mut *decoder,
             &copy,
             (1, 0),
-            Place::CompanionLine(path),
+            RecordPlace::CompanionLine(path),
             &mut own,
         );
         let mut alone = Batch::default();
@@ -838,7 +840,7 @@ fn a_copy_has_the_slots_that_it_has_when_it_is_read_alone() {
             &mut *Claude.decoder(None),
             &copy,
             (1, 0),
-            Place::CompanionLine(path),
+            RecordPlace::CompanionLine(path),
             &mut alone,
         );
         let last = ("block/copy".to_owned(), expected + 1);

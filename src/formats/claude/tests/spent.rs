@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{Claude, EARLY, feed_file, read, result_of, transcript_of};
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, RecordPlace};
 use crate::model::edit::Batch;
 
 #[test]
@@ -151,8 +151,8 @@ fn what_sub_agents_spend_after_a_recorded_cost_is_the_same_whichever_file_is_rea
         let mut decoder = Claude.decoder(None);
         let mut out = Batch::default();
         let mut files = [
-            (main.as_str(), 0, Place::Line),
-            (agent.as_str(), 1, Place::CompanionLine(path)),
+            (main.as_str(), 0, RecordPlace::Line),
+            (agent.as_str(), 1, RecordPlace::CompanionLine(path)),
         ];
         if agent_first {
             files.reverse();
@@ -202,7 +202,7 @@ fn requests_within_a_request_are_paid_for_and_fill_no_window() {
     );
     let answer = transcript.find("msg_00000001");
     let usage = answer.and_then(|id| transcript.get(id)?.usage.as_deref());
-    assert_eq!(usage.unwrap().seen().context(), 210);
+    assert_eq!(usage.unwrap().last_step().context(), 210);
     let (_, advice) = transcript.asides().next().unwrap();
     assert_eq!(
         advice.after, answer,

@@ -5,13 +5,13 @@
 //! first has the time at which the work ended, the others the time at which the agent was told.
 //! Notifications name the call and the task; the exit code of a command is in the summary only.
 
-use super::{ClaudeAuthor, TASK, TASK_TITLE, element, voice_of};
+use super::{ClaudeAuthor, TASK, TASK_TITLE, classify, element};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::work::{About, Carrier, End, Update};
+use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
 
 /// The id of the work that a result starts. `details` is the result's structured copy.
 pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
@@ -23,7 +23,7 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
     if details.get("isAsync").is_true() || matches!(status, "async_launched" | "remote_launched") {
         return named("taskId")
             .or_else(|| named("agentId"))
-            .or_else(|| said(text));
+            .or_else(|| parse_id(text));
     }
     if status == "teammate_spawned" {
         return named("name").or_else(|| named("teammate_id"));
@@ -31,7 +31,7 @@ pub(crate) fn begun(text: &str, details: &Json<'_>) -> Option<Key> {
     if is_monitor(details) {
         return named("taskId");
     }
-    said(text)
+    parse_id(text)
 }
 
 /// Whether the end of the work is not always recorded: a monitor reports events until its timeout,
@@ -45,7 +45,7 @@ fn is_monitor(details: &Json<'_>) -> bool {
 }
 
 /// Parses the id from the text of the result, which is all that streams and old files have.
-fn said(text: &str) -> Option<Key> {
+fn parse_id(text: &str) -> Option<Key> {
     let text = text.trim_start();
     let id = |rest: &str| {
         let end = rest
@@ -76,9 +76,9 @@ fn said(text: &str) -> Option<Key> {
 }
 
 /// Parses the task notifications in a text by the program, each with the work that it is about.
-pub(crate) fn notices(text: &str) -> Vec<(About, End)> {
+pub(crate) fn notices(text: &str) -> Vec<(WorkReference, WorkEnd)> {
     if !text.contains(TASK)
-        || !matches!(voice_of(text), ClaudeAuthor::Program(note) if note.title == TASK_TITLE)
+        || !matches!(classify(text), ClaudeAuthor::Program(note) if note.title == TASK_TITLE)
     {
         return Vec::new();
     }
@@ -88,23 +88,23 @@ pub(crate) fn notices(text: &str) -> Vec<(About, End)> {
         .collect()
 }
 
-fn notice(text: &str) -> Option<(About, End)> {
+fn notice(text: &str) -> Option<(WorkReference, WorkEnd)> {
     let named = |name: &str| {
         element(text, name)
             .filter(|id| !id.is_empty())
             .map(Text::clean)
     };
-    let about = About {
+    let about = WorkReference {
         call: named("tool-use-id"),
         handle: named("task-id"),
     };
     let summary = element(text, "summary").unwrap_or_default();
     let end = end(element(text, "status")?, summary)?;
-    Some((about, end)).filter(|(about, _)| *about != About::default())
+    Some((about, end)).filter(|(about, _)| *about != WorkReference::default())
 }
 
 /// How work ended, by its status and summary.
-pub(crate) fn end(status: &str, summary: &str) -> Option<End> {
+pub(crate) fn end(status: &str, summary: &str) -> Option<WorkEnd> {
     let code = summary.rsplit_once("exit code ").map(|(_, rest)| rest);
     let exit = code.and_then(|rest| {
         rest.split(|c: char| !c.is_ascii_digit() && c != '-')
@@ -112,11 +112,11 @@ pub(crate) fn end(status: &str, summary: &str) -> Option<End> {
             .parse()
             .ok()
     });
-    End::by_word(Some(status), exit)
+    WorkEnd::from_word(Some(status), exit)
 }
 
 /// How a team member ended, by its message to the program.
-pub(crate) fn of_mate(message: &Json<'_>) -> Option<(About, End)> {
+pub(crate) fn of_mate(message: &Json<'_>) -> Option<(WorkReference, WorkEnd)> {
     let is_end = matches!(
         message.get("type").str_or_empty(),
         "shutdown_approved" | "teammate_terminated"
@@ -124,23 +124,33 @@ pub(crate) fn of_mate(message: &Json<'_>) -> Option<(About, End)> {
     let handle = message.get("from").text().filter(|_| is_end)?;
     let call = None;
     let handle = Some(handle);
-    Some((About { call, handle }, End::by_word(None, None)?))
+    Some((
+        WorkReference { call, handle },
+        WorkEnd::from_word(None, None)?,
+    ))
 }
 
 /// How a task ended, by an attachment; `None` if it is still running.
-pub(crate) fn of_task(attachment: &Json<'_>) -> Option<(About, End)> {
-    let end = End::by_word(Some(attachment.get("status").filled()?), None)?;
+pub(crate) fn of_task(attachment: &Json<'_>) -> Option<(WorkReference, WorkEnd)> {
+    let end = WorkEnd::from_word(Some(attachment.get("status").filled()?), None)?;
     let call = None;
     let handle = Some(attachment.get("taskId").text()?);
-    Some((About { call, handle }, end))
+    Some((WorkReference { call, handle }, end))
 }
 
 /// What a result reports about the work of another call, and who is told: `TaskOutput` polls a
 /// task, `TaskStop` ends one, and a message to a sub-agent that has ended resumes it. Before there
 /// were tasks, `BashOutput` and `KillShell` did so.
-pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<End>, Carrier)> {
+pub(crate) fn polled_work(
+    text: &str,
+    details: &Json<'_>,
+) -> Option<(WorkReference, Option<WorkEnd>, Carrier)> {
     if let Some(agent) = details.get("resumedAgentId").filled() {
-        return Some((About::handle(Text::clean(agent)), None, Carrier::Record));
+        return Some((
+            WorkReference::handle(Text::clean(agent)),
+            None,
+            Carrier::Record,
+        ));
     }
     if let Some(rest) = text
         .trim_start()
@@ -148,8 +158,8 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
     {
         let handle = rest.split_whitespace().next().map(Text::clean);
         return Some((
-            About { call: None, handle },
-            End::by_word(Some("stopped"), None),
+            WorkReference { call: None, handle },
+            WorkEnd::from_word(Some("stopped"), None),
             Carrier::Poll,
         ));
     }
@@ -159,14 +169,14 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
         .filter(|_| text.contains("Successfully killed shell"))
     {
         let handle = Some(killed);
-        let end = End::by_word(Some("killed"), None);
-        return Some((About { call: None, handle }, end, Carrier::Poll));
+        let end = WorkEnd::from_word(Some("killed"), None);
+        return Some((WorkReference { call: None, handle }, end, Carrier::Poll));
     }
     let shell = details.get("shellId").text();
     if let Some((shell, status)) = shell.zip(details.get("status").filled()) {
         let handle = Some(shell);
-        let end = End::by_word(Some(status), details.get("exitCode").int());
-        return Some((About { call: None, handle }, end, Carrier::Poll));
+        let end = WorkEnd::from_word(Some(status), details.get("exitCode").int());
+        return Some((WorkReference { call: None, handle }, end, Carrier::Poll));
     }
     let task = details.get("task");
     let field = |name: &str| element(text, name);
@@ -179,13 +189,17 @@ pub(crate) fn polled(text: &str, details: &Json<'_>) -> Option<(About, Option<En
         .unwrap_or_default();
     let exit = task.get("exitCode").int();
     let exit = exit.or_else(|| field("exit_code")?.parse().ok());
-    let end = End::by_word(Some(status), exit);
-    Some((About::handle(Text::clean(handle)), end, Carrier::Poll))
+    let end = WorkEnd::from_word(Some(status), exit);
+    Some((
+        WorkReference::handle(Text::clean(handle)),
+        end,
+        Carrier::Poll,
+    ))
 }
 
 /// Emits an update of work.
 pub(crate) fn emit(
-    (about, end): (About, Option<End>),
+    (about, end): (WorkReference, Option<WorkEnd>),
     (by, at): (Key, Option<Timestamp>),
     carrier: Carrier,
     lane: Option<&Name>,

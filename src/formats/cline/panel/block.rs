@@ -247,7 +247,7 @@ fn class_of(json: &Json<'_>) -> &'static str {
 /// Whether the blocks are those of a message of an unknown kind.
 pub(super) fn is_unknown(said: &PanelMessage<'_>, blocks: &[BlockKind], out: &Batch) -> bool {
     let is_aside = matches!(blocks, [BlockKind::Aside(..)]);
-    is_aside && name_of(said.kind, said.json).known(out).is_none()
+    is_aside && name_of(said.kind, said.json).rule(out).is_none()
 }
 
 /// Whether a kind has no code.
@@ -267,8 +267,8 @@ pub(in crate::formats::cline) fn is_unread(kind: &str, json: &Json<'_>) -> bool 
 
 /// Whether a message may not be in the API history beside the panel: its kind is unknown, or is a
 /// note of the kinds list.
-pub(in crate::formats::cline) fn is_apart(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
-    match name_of(kind, json).known(out) {
+pub(in crate::formats::cline) fn is_panel_only(kind: &str, json: &Json<'_>, out: &Batch) -> bool {
+    match name_of(kind, json).rule(out) {
         None => true,
         Some(known @ KindRule::Note(_)) => known.text(class_of(json), json).is_some(),
         Some(_) => false,

@@ -33,7 +33,7 @@ const LONGEST_NAME: usize = 32;
 /// The value behind a label, in the lines that an agent adds before or after an output. Lines with
 /// other labels may come between, such as `Signal: 9`; any other line belongs to the output, even
 /// if it resembles the label.
-pub(super) fn beside<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t str> {
+pub(super) fn labelled_value<'t>(text: &'t str, mark: &str, is_head: bool) -> Option<&'t str> {
     let is_name = |c: char| c.is_ascii_alphabetic() || c == ' ';
     let is_named = |line: &str| {
         let name = line.split_once(": ").map(|(name, _)| name);

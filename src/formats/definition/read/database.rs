@@ -169,7 +169,7 @@ fn tests(mut table: TomlTable<'_>) -> Vec<ColumnTest> {
         let columns = table.strings(name).into_iter();
         tests.extend(columns.map(|(column, _)| ColumnTest::of(column, wanted.clone())));
     }
-    for (name, value) in table.rest() {
+    for (name, value) in table.unread_fields() {
         let values = literals(table.log, &name, value);
         tests.push(ColumnTest::of(&name, ColumnValue::OneOf(values)));
     }

@@ -13,7 +13,7 @@ use crate::formats::definition::head::{
     AsideFile, Continued, Detect, DetectionMark, Head, ResumeRule, TitleMark,
 };
 use crate::formats::definition::kinds::Kinds;
-use crate::formats::definition::mistakes::{LineIndex, Mistake};
+use crate::formats::definition::mistakes::{DefinitionMistake, LineIndex};
 use crate::formats::definition::rule::RecordKind;
 use crate::formats::fields;
 use crate::formats::roots::Root;
@@ -36,7 +36,7 @@ pub struct Overlay {
     pub(crate) roots: &'static [Root],
     pub(crate) kinds: Kinds,
     /// Class, name and position in the file of each kind.
-    pub(crate) named: Vec<(&'static str, &'static str, Mistake)>,
+    pub(crate) named: Vec<(&'static str, &'static str, DefinitionMistake)>,
 }
 
 /// The formats that an overlay may extend.
@@ -48,7 +48,7 @@ pub(crate) struct Base<'b> {
 }
 
 /// Parses a head of a format with a decoder in Rust.
-pub fn head(text: &str) -> Result<Head, Vec<Mistake>> {
+pub fn head(text: &str) -> Result<Head, Vec<DefinitionMistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let log = MistakeLog::new(text);
     let mut table = TomlTable::root(root.get_ref(), &log);
@@ -90,7 +90,7 @@ fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
     });
     Some(Head {
         roots,
-        like,
+        inherits: like,
         deltas,
         titles,
         dependent,
@@ -360,7 +360,11 @@ pub fn is_overlay(text: &str) -> bool {
     })
 }
 
-pub(crate) fn overlay(text: &str, file: PathBuf, base: &Base<'_>) -> Result<Overlay, Vec<Mistake>> {
+pub(crate) fn overlay(
+    text: &str,
+    file: PathBuf,
+    base: &Base<'_>,
+) -> Result<Overlay, Vec<DefinitionMistake>> {
     let root = DeTable::parse(text).map_err(|error| vec![no_toml(text, &error)])?;
     let log = MistakeLog::new(text);
     let mut table = TomlTable::root(root.get_ref(), &log);

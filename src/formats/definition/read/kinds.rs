@@ -18,7 +18,7 @@ pub(super) fn add_common(kinds: &mut Kinds) {
             kinds.0.push(KindClass {
                 name,
                 record: None,
-                known: HashMap::new(),
+                rules: HashMap::new(),
             });
         }
     }
@@ -40,11 +40,11 @@ pub(super) fn kinds(table: &mut TomlTable<'_>) -> Kinds {
             );
         }
         let record = record.map(|(text, _)| leak(text));
-        let known = known(fields, &mut Vec::new());
+        let known = parse_class(fields, &mut Vec::new());
         kinds.0.push(KindClass {
             name: leak(&name),
             record,
-            known,
+            rules: known,
         });
     }
     kinds
@@ -75,19 +75,19 @@ pub(super) fn added(
         }
         let name = leak(&name);
         let mut found = Vec::new();
-        let known = known(fields, &mut found);
+        let known = parse_class(fields, &mut found);
         places.extend(found.into_iter().map(|(kind, span)| (name, kind, span)));
         kinds.0.push(KindClass {
             name,
             record: None,
-            known,
+            rules: known,
         });
     }
     (kinds, places)
 }
 
 /// Parses the kinds of one class, and adds the position of each name to `places`.
-fn known(
+fn parse_class(
     mut fields: TomlTable<'_>,
     places: &mut Vec<(&'static str, ByteSpan)>,
 ) -> HashMap<&'static str, &'static KindRule> {

@@ -3,7 +3,7 @@
 use super::leak;
 use super::table::TomlTable;
 use crate::formats::roots::{Root, RootPattern};
-use crate::model::tool::work::Ends;
+use crate::model::tool::work::EndRecording;
 
 /// Parses `~/.agent/*/log.jsonl` or `${AGENT_HOME:-~/.agent}/*/log.jsonl`: literal folders, then a
 /// pattern. In a format with databases, every file that does not end in `.json`, `.jsonl` or `.txt`
@@ -142,12 +142,12 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
 }
 
 /// Parses `ends`: whether an agent records the end of background work.
-pub(super) fn ends(table: &mut TomlTable<'_>) -> Option<Ends> {
+pub(super) fn ends(table: &mut TomlTable<'_>) -> Option<EndRecording> {
     let (word, span) = table.string("ends")?;
     let known = match word {
-        "told" => Some(Ends::Announced),
-        "asked" => Some(Ends::Asked),
-        "unrecorded" => Some(Ends::Unrecorded),
+        "told" => Some(EndRecording::Announced),
+        "asked" => Some(EndRecording::Asked),
+        "unrecorded" => Some(EndRecording::Unrecorded),
         _ => None,
     };
     if known.is_none() {

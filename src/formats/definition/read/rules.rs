@@ -40,7 +40,7 @@ impl<'t> Defaults<'t> {
         };
         if let Some(mut inner) = table.table("entry") {
             for name in DEFAULTS {
-                let value = inner.take(name);
+                let value = inner.get(name);
                 read.paths.extend(value.map(|value| (name, value)));
             }
             read.main = inner.words("main");
@@ -217,7 +217,7 @@ fn entry(table: Option<TomlTable<'_>>, defaults: &Defaults<'_>) -> (EntryRule, b
 
 /// Parses a role, or a path to one.
 fn role(table: &mut TomlTable<'_>) -> Option<RoleRule> {
-    let value = table.take("role")?;
+    let value = table.get("role")?;
     Some(match value.get_ref().as_str() {
         Some("user") => RoleRule::Fixed(Role::User),
         Some("assistant") => RoleRule::Fixed(Role::Assistant),
@@ -318,7 +318,7 @@ fn block(mut table: TomlTable<'_>) -> Option<BlockRule> {
 }
 
 fn call_id(table: &mut TomlTable<'_>, name: &'static str) -> Option<CallId> {
-    let value = table.take(name)?;
+    let value = table.get(name)?;
     let text = value.get_ref().as_str().unwrap_or_default();
     if text == "@order" {
         return Some(CallId::Order);

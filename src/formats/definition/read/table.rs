@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 use super::leak;
-use crate::formats::definition::mistakes::{LineIndex, Mistake};
+use crate::formats::definition::mistakes::{DefinitionMistake, LineIndex};
 use crate::formats::definition::path::RecordPath;
 use crate::model::text::likeness::near_words;
 
@@ -22,7 +22,7 @@ const TEXT: usize = 1024;
 
 pub(super) struct MistakeLog<'t> {
     lines: LineIndex<'t>,
-    mistakes: RefCell<Vec<Mistake>>,
+    mistakes: RefCell<Vec<DefinitionMistake>>,
     /// The number of mistakes beyond the maximum.
     more: Cell<usize>,
 }
@@ -32,7 +32,7 @@ pub(super) struct TomlTable<'t> {
     pub(super) log: &'t MistakeLog<'t>,
     table: &'t DeTable<'t>,
     span: ByteSpan,
-    asked: Vec<&'static str>,
+    read_fields: Vec<&'static str>,
 }
 
 impl<'t> MistakeLog<'t> {
@@ -70,7 +70,7 @@ impl<'t> MistakeLog<'t> {
         is_few
     }
 
-    pub(super) fn finish(self) -> Vec<Mistake> {
+    pub(super) fn finish(self) -> Vec<DefinitionMistake> {
         let mut mistakes = self.mistakes.into_inner();
         mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
         if let (more @ 1.., Some(last)) = (self.more.get(), mistakes.last_mut()) {
@@ -150,7 +150,7 @@ impl<'t> TomlTable<'t> {
             log,
             table,
             span: 0..0,
-            asked: Vec::new(),
+            read_fields: Vec::new(),
         }
     }
 
@@ -160,7 +160,7 @@ impl<'t> TomlTable<'t> {
             log,
             table: value.get_ref().as_table()?,
             span: value.span(),
-            asked: Vec::new(),
+            read_fields: Vec::new(),
         })
     }
 
@@ -169,8 +169,8 @@ impl<'t> TomlTable<'t> {
     }
 
     /// Reads a field of any type.
-    pub(super) fn take(&mut self, name: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
-        self.asked.push(name);
+    pub(super) fn get(&mut self, name: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.read_fields.push(name);
         self.table
             .iter()
             .find(|(key, _)| key.get_ref() == name)
@@ -182,7 +182,7 @@ impl<'t> TomlTable<'t> {
     }
 
     pub(super) fn string(&mut self, name: &'static str) -> Option<(&'t str, ByteSpan)> {
-        self.log.text_of(name, self.take(name)?)
+        self.log.text_of(name, self.get(name)?)
     }
 
     /// Reads a text with the lifetime of the program.
@@ -201,7 +201,7 @@ impl<'t> TomlTable<'t> {
     }
 
     pub(super) fn integer(&mut self, name: &'static str) -> Option<i64> {
-        let value = self.take(name)?;
+        let value = self.get(name)?;
         let number = value
             .get_ref()
             .as_integer()
@@ -213,7 +213,7 @@ impl<'t> TomlTable<'t> {
     }
 
     pub(super) fn bool(&mut self, name: &'static str) -> Option<bool> {
-        let value = self.take(name)?;
+        let value = self.get(name)?;
         let flag = value.get_ref().as_bool();
         if flag.is_none() {
             self.log.wrong(name, value, "true or false");
@@ -231,7 +231,7 @@ impl<'t> TomlTable<'t> {
 
     /// Reads a value or a list of values.
     pub(super) fn values(&mut self, name: &'static str) -> Vec<&'t Spanned<DeValue<'t>>> {
-        let Some(value) = self.take(name) else {
+        let Some(value) = self.get(name) else {
             return Vec::new();
         };
         let Some(items) = value.get_ref().as_array() else {
@@ -245,7 +245,7 @@ impl<'t> TomlTable<'t> {
     }
 
     pub(super) fn path(&mut self, name: &'static str) -> Option<RecordPath> {
-        let value = self.take(name)?;
+        let value = self.get(name)?;
         self.log.path_of(name, value)
     }
 
@@ -261,7 +261,7 @@ impl<'t> TomlTable<'t> {
                 Some(table) => tables.push(Self {
                     table,
                     span: value.span(),
-                    asked: Vec::new(),
+                    read_fields: Vec::new(),
                     log: self.log,
                 }),
                 None => self.log.wrong(name, value, "a table, such as { … },"),
@@ -271,9 +271,9 @@ impl<'t> TomlTable<'t> {
     }
 
     /// The fields that were not read, by name. Fields of nested tables have dotted names.
-    pub(super) fn rest(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
+    pub(super) fn unread_fields(&self) -> Vec<(String, &'t Spanned<DeValue<'t>>)> {
         let mut rest = Vec::new();
-        let is_free = |key: &str| !self.asked.contains(&key);
+        let is_free = |key: &str| !self.read_fields.contains(&key);
         for (key, value) in self.members().filter(|(key, _)| is_free(key.get_ref())) {
             flatten(key.get_ref().to_string(), value, &mut rest);
         }
@@ -340,7 +340,7 @@ impl<'t> TomlTable<'t> {
 
     /// As [`Self::rest`], for values that must be paths.
     pub(super) fn paths(self) -> Vec<(String, RecordPath)> {
-        let rest = self.rest().into_iter();
+        let rest = self.unread_fields().into_iter();
         rest.filter_map(|(name, value)| {
             let path = self.log.path_of(&name, value)?;
             Some((name, path))
@@ -350,11 +350,11 @@ impl<'t> TomlTable<'t> {
 
     /// Reports the fields that were not read.
     pub(super) fn finish(&self) {
-        let known = &self.asked;
+        let known = &self.read_fields;
         for (key, _) in self
             .table
             .iter()
-            .filter(|(key, _)| !self.asked.iter().any(|name| key.get_ref() == name))
+            .filter(|(key, _)| !self.read_fields.iter().any(|name| key.get_ref() == name))
         {
             let name: String = key.get_ref().chars().take(NAME).collect();
             self.log.mistake(

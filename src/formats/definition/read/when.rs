@@ -27,7 +27,7 @@ pub(super) fn tests(mut table: TomlTable<'_>, words: &mut Vec<String>) -> Condit
         }
     }
     if let Some(starts) = table.table("starts") {
-        for (name, value) in starts.rest() {
+        for (name, value) in starts.unread_fields() {
             let marks: Vec<Box<str>> = literals(table.log, &name, value)
                 .iter()
                 .map(|one| one.word().into())
@@ -43,7 +43,7 @@ pub(super) fn tests(mut table: TomlTable<'_>, words: &mut Vec<String>) -> Condit
     if let Some(none) = table.table("not") {
         when.none = tests(none, &mut Vec::new()).all;
     }
-    for (name, value) in table.rest() {
+    for (name, value) in table.unread_fields() {
         let literals = literals(table.log, &name, value);
         let list = literals
             .iter()
@@ -101,7 +101,7 @@ pub(super) fn literals(
 }
 
 pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<FlagRule> {
-    let value = table.take(name)?;
+    let value = table.get(name)?;
     match value.get_ref() {
         DeValue::Boolean(fixed) => Some(FlagRule::Fixed(*fixed)),
         DeValue::String(text) => match Condition::parse(text) {

@@ -176,7 +176,7 @@ impl DefinitionDecoder {
             let kind = tools::kind_of_call(&name, input);
             let headline = tools::headline(kind, input);
             let mut body = input.to_body(&headline, out);
-            body.flags.broken_off = tools::breaks_off(input);
+            body.flags.broken_off = tools::is_truncated(input);
             (kind, headline, body)
         };
         let read = rule
@@ -384,7 +384,7 @@ fn within(
     out: &mut Batch,
 ) -> Option<ToolResult> {
     let says = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
-    let is_there = rule.text.as_ref().is_some_and(|path| path.is_there(scope));
+    let is_there = rule.text.as_ref().is_some_and(|path| path.has_value(scope));
     // A rule with a condition has a result whenever the condition holds, even without text.
     if !is_there
         && !rule.unrecorded

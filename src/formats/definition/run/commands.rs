@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::text::Name;
-use crate::model::tool::work::{About, Update};
+use crate::model::tool::work::{Update, WorkReference};
 
 /// Background calls and the records about their work, by command.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Same {
                     // This replaces the end that was emitted before the command became ambiguous.
                     update.end = None;
                 }
-                let about = About::call(call.clone());
+                let about = WorkReference::call(call.clone());
                 out.update(about, update, lane.clone());
             }
         }

@@ -19,7 +19,7 @@ pub(super) struct UsageCounter {
     sums: HashMap<Text, CumulativeSums>,
     /// Entries whose usage was emitted separately because of a condition, which a row may no longer
     /// fulfil when it is read again.
-    given: HashSet<Key>,
+    emitted: HashSet<Key>,
     /// The total of the session's own requests.
     own: RequestSum,
     /// The total of the session's run, if it is recorded.
@@ -110,7 +110,7 @@ impl CumulativeSums {
 }
 
 impl UsageCounter {
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.sums.clear();
     }
 
@@ -133,7 +133,7 @@ impl UsageCounter {
             let of_rule = |part: usize| Text::clean(&format!("{key}#{number}.{part}"));
             let mut one = |scope: PathScope<'_>| {
                 let holds = rule.when.holds(scope);
-                if !holds && self.given.remove(&of_rule(part)) {
+                if !holds && self.emitted.remove(&of_rule(part)) {
                     let nothing = Box::new(Usage {
                         scope: rule.scope,
                         ..Usage::default()
@@ -145,7 +145,8 @@ impl UsageCounter {
                 }
                 let model = rule.model.as_ref().and_then(|path| path.word(scope));
                 let usage = self.one(rule, scope, model.as_ref());
-                let Some(usage) = usage.and_then(|usage| self.once(usage, rule, whose)) else {
+                let Some(usage) = usage.and_then(|usage| self.deduplicate(usage, rule, whose))
+                else {
                     return;
                 };
                 if is_own {
@@ -158,7 +159,7 @@ impl UsageCounter {
                 let of = rule.of.as_ref().and_then(|path| runs.id(path, scope));
                 let of = of.unwrap_or_else(|| of_rule(part));
                 if rule.each.is_none() && !rule.when.is_empty() {
-                    self.given.insert(of.clone());
+                    self.emitted.insert(of.clone());
                 }
                 part += 1;
                 let model = model.or_else(|| of_session.clone());
@@ -169,8 +170,8 @@ impl UsageCounter {
                 Some(each) => each.elements(scope, &mut one),
             }
             match whose {
-                UsageOwner::Beside => self.so_far.sum_up_beside(sums, out),
-                _ => self.so_far.sum_up(sums, out),
+                UsageOwner::Beside => self.so_far.set_database_sums(sums, out),
+                _ => self.so_far.set_sums(sums, out),
             }
         }
         own
@@ -180,7 +181,12 @@ impl UsageCounter {
     /// the total of the session's own requests before it; then the sums in the sub-agents' own
     /// files are dropped. They are also dropped if the session has no sum, since then requests are
     /// added up.
-    fn once(&mut self, mut usage: Usage, rule: &UsageRule, whose: UsageOwner) -> Option<Usage> {
+    fn deduplicate(
+        &mut self,
+        mut usage: Usage,
+        rule: &UsageRule,
+        whose: UsageOwner,
+    ) -> Option<Usage> {
         match (whose, rule.scope) {
             (UsageOwner::Session, usage::Scope::Request) => self.own.add(&usage),
             (UsageOwner::Session, usage::Scope::Run) if rule.each.is_none() => {

@@ -56,7 +56,10 @@ impl DefinitionDecoder {
     /// Whether a record is the first with its key. A record that is read again, because it was
     /// edited, still is.
     pub(super) fn is_first(&mut self, key: &Key, own: Key) -> bool {
-        let first = self.seen.entry(key.clone()).or_insert_with(|| own.clone());
+        let first = self
+            .first_records
+            .entry(key.clone())
+            .or_insert_with(|| own.clone());
         *first == own
     }
 
@@ -104,14 +107,14 @@ impl DefinitionDecoder {
 
     pub(super) fn push_entry(&mut self, entry: &Entry) {
         if self.definition.needs.unless_answered {
-            self.held.add_answer(entry);
+            self.held_edits.add_answer(entry);
         }
         if !self.definition.needs.undoes_entries {
             return;
         }
         let marks = entry.marks;
         let is_beside =
-            entry.is_beside() || entry.role == Role::Harness && (marks.quiet || marks.trace);
+            entry.is_aside() || entry.role == Role::Harness && (marks.quiet || marks.trace);
         let (key, lane) = (entry.key.clone(), entry.lane.clone());
         self.entries.insert(UndoableEntry {
             key,

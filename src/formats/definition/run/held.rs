@@ -14,15 +14,15 @@ type TextIdentity = (Text, u32);
 /// The texts of answers, and the edits that are held back until all answers have been read.
 #[derive(Default)]
 pub(super) struct HeldEdits {
-    said: HashSet<TextIdentity>,
-    held: Vec<(TextIdentity, Vec<Edit>)>,
+    answer_hashes: HashSet<TextIdentity>,
+    edits: Vec<(TextIdentity, Vec<Edit>)>,
 }
 
 impl HeldEdits {
     /// Adds the texts of an answer.
     pub(super) fn add_answer(&mut self, entry: &Entry) {
         if entry.role == Role::Assistant {
-            self.said
+            self.answer_hashes
                 .extend(entry.blocks.iter().filter_map(|block| match &block.kind {
                     BlockKind::Text(body) => Some(print_of(body)),
                     _ => None,
@@ -34,14 +34,14 @@ impl HeldEdits {
     pub(super) fn hold(&mut self, text: &str, edits: Vec<Edit>) {
         let print = print_of(&Batch::default().prose(text));
         // Making these edits added their own text to `said`, where it must not count as an answer.
-        self.said.remove(&print);
-        self.held.push((print, edits));
+        self.answer_hashes.remove(&print);
+        self.edits.push((print, edits));
     }
 
     /// Emits the edits whose text no answer has.
     pub(super) fn finish(&mut self, out: &mut Batch) {
-        for (text, edits) in std::mem::take(&mut self.held) {
-            if !self.said.contains(&text) {
+        for (text, edits) in std::mem::take(&mut self.edits) {
+            if !self.answer_hashes.contains(&text) {
                 out.edits.extend(edits);
             }
         }

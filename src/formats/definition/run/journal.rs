@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub(super) use self::replay::JournalReplay;
 use self::replay::{JournalEdit, path_of};
 use super::{DefinitionDecoder, RecordSite};
-use crate::formats::decoder::{Input, Place};
+use crate::formats::decoder::{Input, RecordPlace};
 use crate::formats::definition::kinds::FactKind;
 use crate::formats::definition::path::PathScope;
 use crate::formats::definition::rule::{Journal, RecordKind, RecordRule};
@@ -31,7 +31,7 @@ impl DefinitionDecoder {
     /// Replays a record of a journal. `None` if it changes no element.
     pub(super) fn journal(&mut self, input: Input<'_>, out: &mut Batch) -> Option<Fate> {
         let journal = self.definition.journal.as_ref()?;
-        if !matches!(input.place, Place::Line | Place::Row(_)) {
+        if !matches!(input.place, RecordPlace::Line | RecordPlace::Row(_)) {
             return None;
         }
         let mut replay = std::mem::take(&mut self.replay);
@@ -39,7 +39,7 @@ impl DefinitionDecoder {
         read(journal, input.json, &mut |change| {
             let facts = self.definition.facts.iter();
             let had: Vec<bool> = facts
-                .map(|rule| rule.path.is_there(PathScope::of(&replay.document)))
+                .map(|rule| rule.path.has_value(PathScope::of(&replay.document)))
                 .collect();
             let changed = replay.apply(&change, journal.elements, out.origin());
             self.facts_of(&had, &replay.document, out);
@@ -64,7 +64,7 @@ impl DefinitionDecoder {
             return;
         };
         let mut replay = std::mem::take(&mut self.replay);
-        for at in std::mem::take(&mut replay.put_off) {
+        for at in std::mem::take(&mut replay.deferred) {
             self.read_element(&mut replay, journal.elements, at, out);
         }
         self.replay = replay;
@@ -79,8 +79,8 @@ impl DefinitionDecoder {
         at: usize,
         out: &mut Batch,
     ) -> Option<bool> {
-        if replay.is_too_dear(list, at) {
-            replay.put_off.insert(at);
+        if replay.is_too_expensive(list, at) {
+            replay.deferred.insert(at);
             return Some(false);
         }
         self.read_element(replay, list, at, out)
@@ -113,7 +113,7 @@ impl DefinitionDecoder {
         let number = at.to_string();
         let site = RecordSite {
             scope: PathScope::of(value),
-            place: Place::Element,
+            place: RecordPlace::Element,
             number: Some(&number),
             lane: None,
             depth: 0,
@@ -124,9 +124,9 @@ impl DefinitionDecoder {
         out.stubs_only = stubs_only;
         // What an earlier reading of the element counted counts once.
         let mut counted = std::mem::replace(&mut out.tally, tally);
-        counted.give_back(&shown.counted);
-        shown.counted.absorb(&counted);
-        out.tally.absorb(&counted);
+        counted.subtract(&shown.counted);
+        shown.counted.merge(&counted);
+        out.tally.merge(&counted);
         let edits = out.edits.split_off(from);
         let before = std::mem::replace(&mut shown.edits, edits.clone());
         update(&before, edits, &mut replay.pieces, out)
@@ -136,7 +136,7 @@ impl DefinitionDecoder {
     fn facts_of(&mut self, had: &[bool], document: &Json<'_>, out: &mut Batch) {
         let rules = self.definition.facts.iter().zip(&mut self.facts);
         for ((rule, last), had) in rules.zip(had) {
-            if !had || last.is_none() || rule.path.is_there(PathScope::of(document)) {
+            if !had || last.is_none() || rule.path.has_value(PathScope::of(document)) {
                 continue;
             }
             *last = None;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::Entry;
@@ -21,7 +21,7 @@ pub(super) struct LaneFiles {
     /// Sub-agents by the path of their file, relative to `home`.
     files: HashMap<PathBuf, SubAgent>,
     /// Sub-agents whose records are in the session's own file.
-    within: HashSet<Name>,
+    inline_lanes: HashSet<Name>,
     /// Calls that may have started a sub-agent whose records do not name its call, in order;
     /// `started` has the call of each such sub-agent.
     starters: Vec<StartingCall>,
@@ -103,7 +103,7 @@ impl LaneFiles {
 
     /// Registers a sub-agent whose records are in the session's own file.
     pub(super) fn mark_inline(&mut self, lane: &Name) {
-        self.within.insert(lane.clone());
+        self.inline_lanes.insert(lane.clone());
     }
 
     /// Requests the file of a sub-agent. Returns whether the file alone describes it.
@@ -114,7 +114,7 @@ impl LaneFiles {
         call: Option<&Key>,
         out: &mut Batch,
     ) -> bool {
-        let Some(file) = file.filter(|_| !self.within.contains(lane)) else {
+        let Some(file) = file.filter(|_| !self.inline_lanes.contains(lane)) else {
             return false;
         };
         let Some(place) = place_of(&file) else {
@@ -122,7 +122,7 @@ impl LaneFiles {
         };
         let known = self.files.entry(place);
         let agent = known.or_insert_with(|| {
-            out.wanted.push(file);
+            out.requested_files.push(file);
             SubAgent {
                 lane: lane.clone(),
                 call: None,
@@ -135,8 +135,8 @@ impl LaneFiles {
 
     /// The lane of the file that a record is from. The sub-agent is emitted with the first record
     /// of its file.
-    pub(super) fn lane_of(&mut self, place: Place<'_>, out: &mut Batch) -> Option<Name> {
-        let (Place::File(path) | Place::CompanionLine(path)) = place else {
+    pub(super) fn lane_of(&mut self, place: RecordPlace<'_>, out: &mut Batch) -> Option<Name> {
+        let (RecordPlace::File(path) | RecordPlace::CompanionLine(path)) = place else {
             return None;
         };
         let agent = self

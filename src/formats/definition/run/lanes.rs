@@ -4,7 +4,7 @@ use std::path::Path as FilePath;
 
 use super::counting::UsageOwner;
 use super::{DefinitionDecoder, EntryHead, RecordSite};
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::definition::path::{PathScope, RecordPath, word_of};
 use crate::formats::definition::rule::{LaneRule, RecordKind, RecordRule};
 use crate::formats::roots::SessionName;
@@ -24,13 +24,12 @@ impl DefinitionDecoder {
     pub(super) fn lane_at(&self, named: Option<Name>, site: RecordSite<'_>) -> Option<Name> {
         match (named, site.place) {
             (Some(lane), _) => Some(lane).filter(|lane| !self.is_main(lane)),
-            (None, Place::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
+            (None, RecordPlace::CompanionLine(path)) if site.lane.is_none() => lane_of(path),
             (None, _) => site.lane.cloned(),
         }
     }
 
-    /// The owner of a record's usage.
-    pub(super) fn whose(&self, site: RecordSite<'_>, head: &EntryHead) -> UsageOwner {
+    pub(super) fn usage_owner(&self, site: RecordSite<'_>, head: &EntryHead) -> UsageOwner {
         match (self.kind_of(site), &head.lane) {
             (RecordKind::Companion, _) => UsageOwner::Companion,
             (RecordKind::Beside, _) => UsageOwner::Beside,
@@ -75,7 +74,7 @@ impl DefinitionDecoder {
         }
         if let Some(lane) = first
             .as_ref()
-            .filter(|_| begins_lane && site.place == Place::Header)
+            .filter(|_| begins_lane && site.place == RecordPlace::Header)
         {
             self.files.mark_inline(lane);
         }

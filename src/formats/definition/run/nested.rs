@@ -28,7 +28,7 @@ impl DefinitionDecoder {
         let is_shown = self.records(records, *replace, site, out);
         if let Some(text) = &rule.unless_answered {
             let text = text.word(site.scope).unwrap_or_default();
-            self.held.hold(&text, out.edits.split_off(edits));
+            self.held_edits.hold(&text, out.edits.split_off(edits));
         }
         is_shown
     }

@@ -27,7 +27,7 @@ pub(super) struct ProgramRuns {
     is_guessed: bool,
     /// The name from a record that belongs either to such a run or to the one after it; the next
     /// item decides.
-    said: Option<RunName>,
+    pending_name: Option<RunName>,
 }
 
 /// The name of a run; `None` if its record gives none.
@@ -50,19 +50,19 @@ impl ProgramRuns {
         let Some(known) = self.items.get(item) else {
             return false;
         };
-        self.is_over || known.is_some_and(|known| self.said.is_some() || known != print)
+        self.is_over || known.is_some_and(|known| self.pending_name.is_some() || known != print)
     }
 }
 
 impl DefinitionDecoder {
     pub(super) fn begin_run(&mut self, rule: &RecordRule, scope: PathScope<'_>) {
         if rule.resets.sums {
-            self.counting.so_far.begin_anew();
+            self.counting.so_far.reset();
         }
         let Some(run) = &rule.resets.run else { return };
         let name = run.word(scope);
         if self.runs.is_guessed && !self.runs.is_over {
-            self.runs.said = Some(RunName(name));
+            self.runs.pending_name = Some(RunName(name));
         } else {
             self.begin(name);
         }
@@ -74,7 +74,7 @@ impl DefinitionDecoder {
         let number = self.runs.number.max(1) + u32::from(self.runs.is_used);
         self.waiting.clear();
         if self.runs.name != name {
-            self.counting.begin_anew();
+            self.counting.reset();
         }
         self.runs = ProgramRuns {
             number,
@@ -92,7 +92,7 @@ impl DefinitionDecoder {
             let mut hasher = DefaultHasher::new();
             scope.record.print(&mut hasher);
             let print = hasher.finish();
-            let said = self.runs.said.clone();
+            let said = self.runs.pending_name.clone();
             if self.runs.begins_with(&item, print) {
                 let is_guessed = said.is_none();
                 self.begin(said.unwrap_or_default().0);
@@ -100,7 +100,8 @@ impl DefinitionDecoder {
             } else {
                 self.runs.is_over = false;
                 if let Some(RunName(name)) = said {
-                    (self.runs.name, self.runs.said, self.runs.is_guessed) = (name, None, false);
+                    (self.runs.name, self.runs.pending_name, self.runs.is_guessed) =
+                        (name, None, false);
                 }
             }
             let is_done = done.holds(scope);

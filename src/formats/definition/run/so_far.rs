@@ -21,12 +21,12 @@ pub(super) struct SoFar {
     number: u32,
     has_sums: bool,
     /// Requests that a sum already includes.
-    within: HashSet<Key>,
+    summed_requests: HashSet<Key>,
     /// Requests that no sum includes yet, with the `number` of the sums that may include them.
     open: BTreeMap<Key, (u32, Spending)>,
     own: BTreeMap<Key, Spending>,
     /// The sums in a database beside the session, by model.
-    beside: BTreeMap<Key, Spending>,
+    database_sums: BTreeMap<Key, Spending>,
     sent: BTreeMap<Key, Spending>,
 }
 
@@ -38,23 +38,23 @@ impl SoFar {
     pub(super) fn set_session(&mut self, id: &Text) {
         let known = self.session.replace(id.clone());
         if known.is_some_and(|known| known != *id) {
-            self.begin_anew();
+            self.reset();
         }
     }
 
     /// Resets the sums: later ones do not include the usage so far.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.number += 1;
     }
 
-    pub(super) fn spend(
+    pub(super) fn add_request(
         &mut self,
         key: &Key,
         usage: &Usage,
         model: Option<&Name>,
         out: &mut Batch,
     ) {
-        if self.within.contains(key) {
+        if self.summed_requests.contains(key) {
             return;
         }
         let spending = (
@@ -75,7 +75,7 @@ impl SoFar {
     }
 
     /// Sets the sums by model, or a sum of the cost alone.
-    pub(super) fn sum_up(&mut self, sums: Vec<Spending>, out: &mut Batch) {
+    pub(super) fn set_sums(&mut self, sums: Vec<Spending>, out: &mut Batch) {
         let Some(scope) = sums.first().map(|(usage, _)| usage.scope) else {
             return;
         };
@@ -85,7 +85,7 @@ impl SoFar {
                 .values_mut()
                 .filter(|(of, _)| *of == now)
                 .for_each(|(of, _)| *of = next);
-            self.begin_anew();
+            self.reset();
         }
         let of_now = of_number(self.number);
         let is_of_now = |key: &Key| key.starts_with(&of_now);
@@ -101,7 +101,7 @@ impl SoFar {
         add(&mut self.own, &of_now, sums);
         self.has_sums = true;
         let number = self.number;
-        self.within.extend(
+        self.summed_requests.extend(
             self.open
                 .iter()
                 .filter(|(_, (of, _))| *of == number)
@@ -111,10 +111,9 @@ impl SoFar {
         self.publish(out);
     }
 
-    /// Sets the sums from a database beside the session.
-    pub(super) fn sum_up_beside(&mut self, sums: Vec<Spending>, out: &mut Batch) {
-        self.beside.clear();
-        add(&mut self.beside, "beside/", sums);
+    pub(super) fn set_database_sums(&mut self, sums: Vec<Spending>, out: &mut Batch) {
+        self.database_sums.clear();
+        add(&mut self.database_sums, "beside/", sums);
         self.publish(out);
     }
 
@@ -145,8 +144,8 @@ impl SoFar {
             let open: Vec<_> = self.open.iter().map(open).collect();
             wanted.extend(open);
         }
-        if !self.beside.is_empty() && tokens(&self.beside) >= tokens(&wanted) {
-            wanted = self.beside.clone();
+        if !self.database_sums.is_empty() && tokens(&self.database_sums) >= tokens(&wanted) {
+            wanted = self.database_sums.clone();
         }
         for (of, (usage, _)) in &self.sent {
             if !wanted.contains_key(of) {

@@ -8,7 +8,7 @@ use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
 use crate::model::tool::ToolState;
-use crate::model::tool::work::{About, Carrier, End, Update};
+use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
 
 /// The maximum length of the reason for the end of work, in characters.
 const REASON: usize = 200;
@@ -30,7 +30,7 @@ impl DefinitionDecoder {
 
     /// Emits updates of background work. The model has received an update if it is part of the
     /// conversation, or the result of another call.
-    pub(super) fn ends(
+    pub(super) fn emit_work_updates(
         &mut self,
         rule: &RecordRule,
         head: &EntryHead,
@@ -59,12 +59,12 @@ impl DefinitionDecoder {
         out: &mut Batch,
     ) {
         let id = |path: &Option<RecordPath>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
-        let about = About {
+        let about = WorkReference {
             call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
             handle: id(&end.of),
         };
         let command = id(&end.command);
-        if about == About::default() && command.is_none() {
+        if about == WorkReference::default() && command.is_none() {
             return;
         }
         let exit = end
@@ -97,7 +97,7 @@ impl DefinitionDecoder {
             at: delivered.or(head.at),
             carrier,
             reason,
-            end: End::by_words(&words, exit).map(|own| End { at, ..own }),
+            end: WorkEnd::from_words(&words, exit).map(|own| WorkEnd { at, ..own }),
         };
         let lane = head.lane.clone();
         match command {

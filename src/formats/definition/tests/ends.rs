@@ -4,7 +4,7 @@ use std::path::Path as FilePath;
 
 use super::{HOME_MADE, built_in, read_lines, states};
 use crate::formats;
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::fed;
 use crate::formats::roots::FileRole;
 use crate::model::entry::Entry;
@@ -23,7 +23,7 @@ fn carriers(call: &ToolCall) -> Vec<(Carrier, bool)> {
 
 /// The end of the first call's work, its exit code, and the time when the model was notified.
 fn life(transcript: &Transcript) -> (Option<String>, Option<i64>, Option<Timestamp>) {
-    let (_, call) = transcript.works().next().unwrap();
+    let (_, call) = transcript.calls_with_work().next().unwrap();
     let work = call.state.work().unwrap();
     let end = work.completed().map(|(end, _)| end);
     (
@@ -134,9 +134,9 @@ fn a_terminal_of_cursor_says_how_its_command_ended() {
             .collect();
         let texts: Vec<[&str; 1]> = terminals.iter().map(|(_, text)| [text.as_str()]).collect();
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let mut files: Vec<(Place<'_>, &[&str])> = vec![(Place::Line, &lines)];
+        let mut files: Vec<(RecordPlace<'_>, &[&str])> = vec![(RecordPlace::Line, &lines)];
         for (path, text) in paths.iter().zip(&texts) {
-            files.push((Place::Text(FilePath::new(path)), text));
+            files.push((RecordPlace::Text(FilePath::new(path)), text));
         }
         fed::transcript(cursor, &files)
     };
@@ -321,7 +321,7 @@ fn the_table_of_hermes_tells_ends_of_which_no_row_tells() {
         (end(), None, Some(Timestamp(1_792_490_600_000)))
     );
     let works = both
-        .works()
+        .calls_with_work()
         .map(|(_, call)| call.state.work().unwrap().endings().len());
     assert_eq!(works.collect::<Vec<_>>(), [1], "one end");
 }

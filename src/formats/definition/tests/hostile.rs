@@ -1,7 +1,7 @@
 //! Definitions written to waste time, memory or the stack. Each is refused with a message, or
 //! decodes its input quickly.
 
-use crate::formats::decoder::{Format, Place, feed};
+use crate::formats::decoder::{Format, RecordPlace, feed};
 use crate::formats::definition::read::read;
 use crate::formats::definition::rule::Definition;
 use crate::model::edit::Batch;
@@ -140,7 +140,7 @@ fn made(text: &str, records: &[String]) -> Batch {
                 origin,
                 bytes: record.as_bytes(),
             },
-            Place::Line,
+            RecordPlace::Line,
             &mut batch,
         );
     }

@@ -70,10 +70,7 @@ block = [{ each = "parts[]", block = [
             transcript.meta().title().map(Text::as_str),
             Some("no title of the session")
         );
-        let strange = transcript
-            .entries()
-            .find(|entry| entry.is_beside())
-            .unwrap();
+        let strange = transcript.entries().find(|entry| entry.is_aside()).unwrap();
         assert!(strange.at.is_some());
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of records of Kimi CLI that depend on each other.
 
 use super::KimiCli;
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::fed;
 use crate::model::change;
 use crate::model::entry::{BlockKind, Break, Entry};
@@ -10,7 +10,7 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
 fn transcript(records: &[(&str, &str)]) -> Transcript {
-    fed::transcript(&KimiCli, &[(Place::Line, &lines(records))])
+    fed::transcript(&KimiCli, &[(RecordPlace::Line, &lines(records))])
 }
 
 fn lines(records: &[(&str, &str)]) -> Vec<String> {
@@ -87,10 +87,10 @@ fn where_reading_paused_changes_nothing() {
         ("ToolCallPart", r#"{"arguments_part":"ho mill\"}"}"#),
         result,
     ]);
-    let whole = fed::transcript(&KimiCli, &[(Place::Line, &lines)]);
+    let whole = fed::transcript(&KimiCli, &[(RecordPlace::Line, &lines)]);
     for cut in 0..=lines.len() {
         let (head, rest) = lines.split_at(cut);
-        let parts = fed::in_portions(&KimiCli, &[(Place::Line, vec![head, rest])]);
+        let parts = fed::in_portions(&KimiCli, &[(RecordPlace::Line, vec![head, rest])]);
         assert!(parts.entries().eq(whole.entries()), "cut before line {cut}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::KimiCode;
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::fed;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::text::Text;
@@ -11,7 +11,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
 use crate::model::transcript::Transcript;
 
-fn transcript(files: &[(Place<'_>, &[&str])]) -> Transcript {
+fn transcript(files: &[(RecordPlace<'_>, &[&str])]) -> Transcript {
     fed::transcript(&KimiCode, files)
 }
 
@@ -22,7 +22,7 @@ const SPENT: &str = r#"{"type":"usage.record","model":"kimi-k2","usage":{"inputO
 #[test]
 fn a_prompt_and_its_message_are_one() {
     let prompts = |lines: &[&str]| {
-        let transcript = transcript(&[(Place::Line, lines)]);
+        let transcript = transcript(&[(RecordPlace::Line, lines)]);
         transcript
             .entries()
             .filter(|entry| entry.marks.prompt)
@@ -56,7 +56,7 @@ fn a_copy_of_a_prompt_has_the_slots_that_it_has_when_it_is_read_alone() {
         .replace(r#""text":"go"}"#, strange);
     for copy in [copy, other] {
         let slots = |lines: &[&str]| {
-            let transcript = transcript(&[(Place::Line, lines)]);
+            let transcript = transcript(&[(RecordPlace::Line, lines)]);
             let unknown = |entry: &Entry| {
                 let mut blocks = entry.blocks.iter();
                 let aside = blocks.find(|block| matches!(block.kind, BlockKind::Aside(..)))?;
@@ -75,7 +75,7 @@ fn usage_is_counted_by_its_own_records() {
     let part = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"hi"}},"time":1790000000002}"#;
     let end = r#"{"type":"context.append_loop_event","event":{"type":"step.end","usage":{"inputOther":10,"output":5,"inputCacheRead":2},"finishReason":"end_turn"},"time":1790000000002}"#;
     let beside = SPENT.replace("turn", "session");
-    let transcript = transcript(&[(Place::Line, &[begin, part, end, SPENT, &beside])]);
+    let transcript = transcript(&[(RecordPlace::Line, &[begin, part, end, SPENT, &beside])]);
     let own: Vec<u64> = transcript
         .entries()
         .filter_map(|entry| Some(entry.usage.as_ref()?.total()))
@@ -107,10 +107,10 @@ fn sub_agents_are_lanes_of_the_call_that_names_them() {
     let own = r#"{"type":"context.append_loop_event","event":{"type":"content.part","part":{"type":"text","text":"seen"}},"time":1790000000002}"#;
     let state = Path::new("/s/state.json");
     let transcript = transcript(&[
-        (Place::Line, &[PROMPT, call, result]),
-        (Place::CompanionLine(path), &[own]),
+        (RecordPlace::Line, &[PROMPT, call, result]),
+        (RecordPlace::CompanionLine(path), &[own]),
         (
-            Place::File(state),
+            RecordPlace::File(state),
             &[r#"{"title":"A title","isCustomTitle":true,"workDir":"/w"}"#],
         ),
     ]);
@@ -139,7 +139,7 @@ fn turns_that_were_taken_back_are_undone() {
     let compacted =
         r#"{"type":"context.apply_compaction","summary":"so far","time":1790000000005}"#;
     let undone = |lines: &[&str]| -> Vec<bool> {
-        let transcript = transcript(&[(Place::Line, lines)]);
+        let transcript = transcript(&[(RecordPlace::Line, lines)]);
         transcript
             .entries()
             .map(|entry| entry.marks.undone)
@@ -163,7 +163,7 @@ fn turns_that_were_taken_back_are_undone() {
 fn a_call_that_was_not_approved_is_refused() {
     let call = r#"{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"t","name":"Bash","args":{"command":"rm x"}},"time":1790000000001}"#;
     let result = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"t","result":{"output":"Tool \"Bash\" was not run because the user rejected the approval request. Reason: no","isError":true}},"time":1790000000002}"#;
-    let transcript = transcript(&[(Place::Line, &[PROMPT, call, result])]);
+    let transcript = transcript(&[(RecordPlace::Line, &[PROMPT, call, result])]);
     let states: Vec<_> = transcript
         .entries()
         .flat_map(Entry::calls)
@@ -178,11 +178,12 @@ fn the_file_of_a_task_says_how_and_when_it_ended() {
     let call = r#"{"type":"context.append_loop_event","event":{"type":"tool.call","toolCallId":"c1","name":"Bash","args":{"command":"serve"}},"time":1790000000002}"#;
     let begun = r#"{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"c1","result":{"output":"task_id: bash-gxt3i7jc\npid: 7\nstatus: running\nautomatic_notification: true\n"}},"time":1790000000003}"#;
     let notice = r#"{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"<notification>x</notification>"}],"origin":{"kind":"background_task","taskId":"bash-gxt3i7jc","status":"failed"}},"time":1790000090000}"#;
-    let place = Place::File(Path::new("/k/s/tasks/bash-gxt3i7jc.json"));
-    let read = |lines: &[&str], task: &str| transcript(&[(Place::Line, lines), (place, &[task])]);
+    let place = RecordPlace::File(Path::new("/k/s/tasks/bash-gxt3i7jc.json"));
+    let read =
+        |lines: &[&str], task: &str| transcript(&[(RecordPlace::Line, lines), (place, &[task])]);
     let ends = |lines: &[&str], task: &str| {
         let transcript = read(lines, task);
-        let (_, call) = transcript.works().next().unwrap();
+        let (_, call) = transcript.calls_with_work().next().unwrap();
         let work = call.state.work().unwrap();
         let end = work.completed().map(|(end, _)| (end.exit, end.at));
         let delivered = work.delivered().and_then(|update| update.at);

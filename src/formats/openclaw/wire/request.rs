@@ -12,19 +12,19 @@ use crate::model::entry::{Block, Break, Entry, Piece, Role};
 /// Requests by id. If an id is reused, the last request counts.
 #[derive(Debug, Default)]
 pub(crate) struct WireRequests {
-    asked: HashMap<String, Entry>,
+    pending: HashMap<String, Entry>,
 }
 
 impl WireRequests {
     /// Adds a request and returns its entry.
-    pub(crate) fn ask(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
+    pub(crate) fn add(&mut self, json: &Json<'_>, out: &mut Batch) -> Entry {
         let entry = request(json, out);
         let head = Entry {
             blocks: Vec::new(),
             ..entry.clone()
         };
         if !json.get("id").is_null() {
-            self.asked.insert(json.get("id").to_source(), head);
+            self.pending.insert(json.get("id").to_source(), head);
         }
         entry
     }
@@ -33,7 +33,7 @@ impl WireRequests {
     /// two responses: that it was accepted, and how it ended.
     pub(crate) fn answer(&self, json: &Json<'_>, out: &mut Batch) -> (Entry, bool) {
         let id = json.get("id").to_source();
-        let asked = self.asked.get(&id);
+        let asked = self.pending.get(&id);
         let mut entry = asked
             .cloned()
             .unwrap_or_else(|| out.new_entry(out.origin_key(), Role::Harness, None));

@@ -29,7 +29,7 @@ const NAMES: [&str; 3] = ["runId", "sessionKey", "agentId"];
 pub(crate) struct WireRuns {
     known: HashMap<Key, WireRun>,
     /// The run whose text the next frame may repeat and extend.
-    held: Option<Key>,
+    pending_run: Option<Key>,
     results: Vec<Edit>,
 }
 
@@ -86,7 +86,7 @@ impl WireRuns {
         };
         if stop == Stop::Unrecorded {
             let is_cumulative = payload.has("deltaText") || payload.get("replace").is_true();
-            run.parts.say(
+            run.parts.add_text(
                 PartVoice::Answer,
                 &said,
                 blocks,
@@ -124,8 +124,8 @@ impl WireRuns {
             .moment()
             .or_else(|| data.get("startedAt").moment());
         match (stream, phase) {
-            ("assistant", _) => self.said(payload, PartVoice::Answer, at, out),
-            ("thinking" | "reasoning", _) => self.said(payload, PartVoice::Thought, at, out),
+            ("assistant", _) => self.add_text(payload, PartVoice::Answer, at, out),
+            ("thinking" | "reasoning", _) => self.add_text(payload, PartVoice::Thought, at, out),
             ("tool", "start" | "update" | "result" | "end") if data.has("toolCallId") => {
                 self.tool(payload, phase, at, out)
             }
@@ -149,8 +149,8 @@ impl WireRuns {
                 } else {
                     run.stop
                 };
-                self.let_go_of_others(&key, out);
-                self.held = Some(key);
+                self.flush_others(&key, out);
+                self.pending_run = Some(key);
                 Some(Fate::Merged)
             }
             _ => None,
@@ -158,14 +158,14 @@ impl WireRuns {
     }
 
     /// Emits the run that was held back.
-    pub(crate) fn give_out(&mut self, out: &mut Batch) {
-        if let Some(run) = self.held.take().and_then(|key| self.known.get(&key)) {
+    pub(crate) fn flush(&mut self, out: &mut Batch) {
+        if let Some(run) = self.pending_run.take().and_then(|key| self.known.get(&key)) {
             out.entry(run.entry(out));
         }
         out.edits.append(&mut self.results);
     }
 
-    fn said(
+    fn add_text(
         &mut self,
         payload: &Json<'_>,
         voice: PartVoice,
@@ -188,7 +188,7 @@ impl WireRuns {
         };
         if whole.is_some() {
             run.parts
-                .say(voice, said, blocks, delta.is_some(), out.origin());
+                .add_text(voice, said, blocks, delta.is_some(), out.origin());
         } else {
             run.parts.add(voice, said, out.origin());
         }
@@ -276,14 +276,14 @@ impl WireRuns {
 
     fn hold(&mut self, payload: &Json<'_>, is_new: bool, out: &mut Batch) -> Fate {
         let key = run_key(payload).unwrap_or_default();
-        self.let_go_of_others(&key, out);
-        self.held = Some(key);
+        self.flush_others(&key, out);
+        self.pending_run = Some(key);
         if is_new { Fate::Shown } else { Fate::Merged }
     }
 
-    fn let_go_of_others(&mut self, key: &Key, out: &mut Batch) {
-        if self.held.as_ref().is_some_and(|held| held != key) {
-            self.give_out(out);
+    fn flush_others(&mut self, key: &Key, out: &mut Batch) {
+        if self.pending_run.as_ref().is_some_and(|held| held != key) {
+            self.flush(out);
         }
     }
 }

@@ -11,7 +11,7 @@ use super::OpencodeDecoder;
 use crate::formats::json::Json;
 use crate::formats::opencode::rows::{self, object};
 use crate::formats::opencode::sessions::TITLE_CHARS;
-use crate::formats::opencode::turns::resting;
+use crate::formats::opencode::turns::idle_entry;
 use crate::formats::opencode::{events, message, tool};
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit};
@@ -198,7 +198,7 @@ impl OpencodeDecoder {
                     ("field", text(kind)),
                     ("delta", delta),
                 ]);
-                if self.deltas.grow(this.id.clone(), &grown) {
+                if self.deltas.append(this.id.clone(), &grown) {
                     self.add_grown(out);
                 }
                 Fate::Merged
@@ -209,7 +209,7 @@ impl OpencodeDecoder {
                     ("type", text(kind)),
                     ("text", data.get("text").clone()),
                 ]);
-                self.deltas.whole(Piece::of(&id), &whole);
+                self.deltas.set(Piece::of(&id), &whole);
                 self.part(&whole, &Json::Null, false, out)
             }
             _ => Fate::Merged,
@@ -389,9 +389,9 @@ impl OpencodeDecoder {
         } = this;
         let outcome = name.rsplit('.').next().unwrap_or_default();
         if outcome == "started" {
-            return self.live(session, Some(true), out);
+            return self.set_live(session, Some(true), out);
         }
-        self.live(session, None, out);
+        self.set_live(session, None, out);
         if outcome == "failed" {
             self.fail(session, data, out);
         }
@@ -399,11 +399,11 @@ impl OpencodeDecoder {
         if data.get("reason").is("shutdown") {
             return Fate::Merged;
         }
-        let is_recorded = self.messages.tells_failure(session);
+        let is_recorded = self.messages.has_failed(session);
         let lane = self.sessions.lane_of(session, out);
         out.entry(Entry {
             lane,
-            ..resting(key.clone(), *at, rows::ended(outcome), is_recorded, out)
+            ..idle_entry(key.clone(), *at, rows::ended(outcome), is_recorded, out)
         });
         Fate::Shown
     }
@@ -456,7 +456,7 @@ impl OpencodeDecoder {
             "forked" => {
                 let source = data.get("parentID").str_or_empty();
                 let line = rows::setting(format!("forked from session {source}"));
-                self.by_itself(key.clone(), session, BlockKind::Break(line), false, out)
+                self.emit_single(key.clone(), session, BlockKind::Break(line), false, out)
             }
             _ => match self.row_of(this) {
                 Some(row) => match rows::read(&row) {

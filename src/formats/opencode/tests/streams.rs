@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert_eq, proptest};
 
 use super::{EXPORT, Reader};
-use crate::formats::decoder::{Format, Place};
+use crate::formats::decoder::{Format, RecordPlace};
 use crate::formats::json::{Json, parse};
 use crate::formats::opencode::Opencode;
 use crate::model::body::Image;
@@ -133,7 +133,7 @@ fn events(export: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String> {
     events
 }
 
-fn read(records: &[String], place: Place<'_>) -> Transcript {
+fn read(records: &[String], place: RecordPlace<'_>) -> Transcript {
     let (mut reader, mut decoder) = (Reader::default(), Opencode.decoder(None));
     for record in records {
         reader.read(&mut *decoder, record, place);
@@ -187,8 +187,8 @@ proptest! {
             files.push(info.to_source());
             files.extend(parts.iter().map(Json::to_source));
         }
-        let files = entries(&read(&files, Place::File(Path::new("x.json"))));
-        let stream = entries(&read(&events(&export, &mut Choices(choices.iter().cycle())), Place::Line));
+        let files = entries(&read(&files, RecordPlace::File(Path::new("x.json"))));
+        let stream = entries(&read(&events(&export, &mut Choices(choices.iter().cycle())), RecordPlace::Line));
         for (file, stream) in files.iter().zip(&stream) {
             prop_assert_eq!(file, stream);
         }

@@ -191,7 +191,7 @@ impl DraftPart {
 
 /// Keeps texts in their stubs and never on disk, since no record has the text of a message that is
 /// sent as deltas.
-pub(crate) fn keep_texts(entry: &mut Entry) {
+pub(crate) fn texts_into_stubs(entry: &mut Entry) {
     for body in entry
         .blocks
         .iter_mut()

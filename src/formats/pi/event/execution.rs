@@ -26,18 +26,18 @@ pub(crate) struct Executions {
     /// The calls of messages, each with the last message that had it.
     in_messages: HashMap<Key, Key>,
     /// The entry of this turn's calls that no message has.
-    born: Option<Box<Entry>>,
+    call_entry: Option<Box<Entry>>,
     /// Results of this turn. They follow their calls to other entries, and remain if a later
     /// version of a message omits the call.
     results: BTreeMap<Key, Box<ToolResult>>,
     /// The states of this turn's calls that moved from that entry to a message.
-    taken: HashMap<Key, ToolState>,
+    moved_states: HashMap<Key, ToolState>,
     /// The key, origin and time of the entries that messages replaced, by message.
     places: HashMap<Key, MessagePlace>,
     /// How many entries of remaining calls were made.
-    rests: usize,
+    remainder_count: usize,
     started: HashMap<Key, Timestamp>,
-    lasted: HashMap<Key, u64>,
+    durations: HashMap<Key, u64>,
 }
 
 /// The key, origin and time that a message takes from the entry that it replaces.
@@ -54,7 +54,7 @@ pub(crate) struct RemainingEdits {
     /// The entry of the calls that still are in no message.
     pub(crate) entry: Option<Box<Entry>>,
     /// The key of that entry, if it has become empty.
-    pub(crate) gone: Option<Key>,
+    pub(crate) emptied_entry: Option<Key>,
     /// Results of calls that moved to another entry, or that the message omits.
     pub(crate) results: Vec<(Key, Box<ToolResult>)>,
 }
@@ -66,34 +66,33 @@ impl Executions {
     }
 
     /// Whether an earlier version of the message had the call and this one does not.
-    fn is_left_out(&self, call: &Key, message: &Entry) -> bool {
+    fn is_dropped(&self, call: &Key, message: &Entry) -> bool {
         self.in_messages.get(call) == Some(&message.key)
             && message.calls().all(|held| held.key != *call)
     }
 
     /// Records the state of a call that moved to a message.
-    pub(crate) fn note_state(&mut self, call: &Key, state: &ToolState) {
-        if let Some(known) = self.taken.get_mut(call) {
+    pub(crate) fn record_state(&mut self, call: &Key, state: &ToolState) {
+        if let Some(known) = self.moved_states.get_mut(call) {
             known.clone_from(state);
         }
     }
 
-    /// Records the result of a call.
-    pub(crate) fn note_result(&mut self, call: &Key, result: &ToolResult) {
+    pub(crate) fn record_result(&mut self, call: &Key, result: &ToolResult) {
         if identifies(call) {
             self.results.insert(call.clone(), Box::new(result.clone()));
         }
     }
 
     /// Records when a tool started.
-    pub(crate) fn note_start(&mut self, call: &Key, at: Option<Timestamp>) {
+    pub(crate) fn record_start(&mut self, call: &Key, at: Option<Timestamp>) {
         if let Some(at) = at.filter(|_| identifies(call)) {
             self.started.entry(call.clone()).or_insert(at);
         }
     }
 
     /// Records when a tool ended. Returns the duration in ms, as recorded or from the two times.
-    pub(crate) fn note_end(
+    pub(crate) fn record_end(
         &mut self,
         call: &Key,
         at: Option<Timestamp>,
@@ -101,18 +100,17 @@ impl Executions {
     ) -> Option<u64> {
         let started = self.started.get(call).copied();
         let lasted = recorded.or_else(|| Some(at?.since(started?)))?;
-        self.lasted.insert(call.clone(), lasted);
+        self.durations.insert(call.clone(), lasted);
         Some(lasted)
     }
 
-    /// The duration of a call in ms.
-    pub(crate) fn lasted(&self, call: &Key) -> Option<u64> {
-        self.lasted.get(call).copied()
+    pub(crate) fn duration(&self, call: &Key) -> Option<u64> {
+        self.durations.get(call).copied()
     }
 
     /// Adds a call that no message has to the entry of its turn. Returns the entry and whether it
     /// is new.
-    pub(crate) fn bear(
+    pub(crate) fn add_unclaimed(
         &mut self,
         call: ToolCall,
         at: Option<Timestamp>,
@@ -122,12 +120,12 @@ impl Executions {
         let holds =
             |entry: &Entry| identifies(&call.key) && entry.calls().any(|c| c.key == call.key);
         let fitting = self
-            .born
+            .call_entry
             .take()
             .filter(|entry| holds(entry) || !is_full(entry));
         let is_new = fitting.is_none();
         if is_new {
-            self.rests = 0;
+            self.remainder_count = 0;
         }
         let mut entry = fitting.unwrap_or_else(|| {
             let key = Text::clean(&format!("executions{}", out.origin_key()));
@@ -141,23 +139,23 @@ impl Executions {
         } else {
             entry.push(BlockKind::Call(Box::new(call)));
         }
-        self.born = Some(entry.clone());
+        self.call_entry = Some(entry.clone());
         (entry, is_new)
     }
 
     /// Registers the calls of a message. If some of them are in the entry of executions, the
     /// message takes that entry's key and position, unless it already has those of an earlier one.
     /// Returns the further changes that result.
-    pub(crate) fn take_over(&mut self, message: &mut Entry, is_new: bool) -> RemainingEdits {
+    pub(crate) fn claim(&mut self, message: &mut Entry, is_new: bool) -> RemainingEdits {
         let calls = message
             .calls()
             .map(|call| call.key.clone())
             .filter(|key| identifies(key));
         let calls: HashSet<Key> = calls.collect();
         let mut rest = self.part(&message.key, &calls, is_new);
-        rest.results.extend(self.leave_out(message));
+        rest.results.extend(self.drop_missing(message));
         for call in message.calls_mut() {
-            if let Some(state) = self.taken.get(&call.key) {
+            if let Some(state) = self.moved_states.get(&call.key) {
                 call.state = state.clone();
             }
         }
@@ -172,11 +170,11 @@ impl Executions {
     }
 
     /// The results of calls that the message no longer has.
-    fn leave_out(&mut self, message: &Entry) -> Vec<(Key, Box<ToolResult>)> {
+    fn drop_missing(&mut self, message: &Entry) -> Vec<(Key, Box<ToolResult>)> {
         let results = self
             .results
             .iter()
-            .filter(|(call, _)| self.is_left_out(call, message));
+            .filter(|(call, _)| self.is_dropped(call, message));
         let left_out: Vec<_> = results
             .map(|(call, result)| (call.clone(), result.clone()))
             .collect();
@@ -188,7 +186,7 @@ impl Executions {
 
     /// Splits the entry of executions into the calls of a message and the rest.
     fn part(&mut self, message: &Key, calls: &HashSet<Key>, is_new: bool) -> RemainingEdits {
-        let Some(mut born) = self.born.take() else {
+        let Some(mut born) = self.call_entry.take() else {
             return RemainingEdits::default();
         };
         let is_its = |block: &Block| block.call().is_some_and(|call| calls.contains(&call.key));
@@ -197,7 +195,7 @@ impl Executions {
             .partition(is_its);
         born.blocks = left;
         if its.is_empty() {
-            self.born = Some(born);
+            self.call_entry = Some(born);
             return RemainingEdits::default();
         }
         let is_first = is_new && !self.places.contains_key(message);
@@ -208,13 +206,14 @@ impl Executions {
                 at: born.at,
             };
             self.places.insert(message.clone(), place);
-            self.rests += 1;
+            self.remainder_count += 1;
             let first = born.key.split('/').next().unwrap_or_default();
-            born.key = Text::clean(&format!("{first}/{}", self.rests));
+            born.key = Text::clean(&format!("{first}/{}", self.remainder_count));
         }
         let mut results = Vec::new();
         for call in its.iter().filter_map(Block::call) {
-            self.taken.insert(call.key.clone(), call.state.clone());
+            self.moved_states
+                .insert(call.key.clone(), call.state.clone());
             // If the message replaces the entry, its calls keep their results.
             let result = self.results.get(&call.key).filter(|_| !is_first);
             results.extend(result.map(|result| (call.key.clone(), result.clone())));
@@ -226,21 +225,21 @@ impl Executions {
             results.extend(left.map(|(call, result)| (call.clone(), result.clone())));
         }
         let key = born.key.clone();
-        self.born = Some(born).filter(|born| !born.blocks.is_empty());
-        let entry = self.born.clone();
+        self.call_entry = Some(born).filter(|born| !born.blocks.is_empty());
+        let entry = self.call_entry.clone();
         let gone = (!is_first && entry.is_none()).then_some(key);
         RemainingEdits {
             entry,
-            gone,
+            emptied_entry: gone,
             results,
         }
     }
 
     /// Ends the turn: calls of the next one get an entry of their own.
     pub(crate) fn end_turn(&mut self) {
-        self.born = None;
+        self.call_entry = None;
         self.results.clear();
-        self.taken.clear();
+        self.moved_states.clear();
     }
 }
 

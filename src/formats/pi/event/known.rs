@@ -70,7 +70,7 @@ pub(crate) struct IdentityCounts(HashMap<MessageIdentity, usize>);
 
 impl IdentityCounts {
     /// Counts a message. Returns the number of earlier ones with this identity.
-    pub(crate) fn see(&mut self, identity: &MessageIdentity) -> usize {
+    pub(crate) fn count(&mut self, identity: &MessageIdentity) -> usize {
         let count = self.0.entry(identity.clone()).or_default();
         *count += 1;
         *count - 1
@@ -134,7 +134,7 @@ impl KnownMessages {
         list: &mut IdentityCounts,
         identity: &MessageIdentity,
     ) -> Option<EmittedMessage> {
-        let place = list.see(identity);
+        let place = list.count(identity);
         self.messages.get(identity)?.get(place).cloned()
     }
 

@@ -11,7 +11,7 @@ use crate::formats::tables::Queries;
 use crate::ingest::catalog;
 use crate::model::record::FileId;
 use crate::model::tally::{Fate, Tally};
-use crate::source::rows::{Cell, Database};
+use crate::source::rows::{Database, SqlValue};
 
 const MESSAGES: i64 = 3_000;
 
@@ -80,14 +80,14 @@ fn read(session: &mut SessionRows, database: &Database, todo: &[ReadStep]) -> Ve
         };
         let one = &queries.tables[*table].one;
         let cell = database
-            .value(one, &[session.key(), Cell::Int(*at)])
+            .value(one, &[session.key(), SqlValue::Int(*at)])
             .unwrap()
             .expect("a row is there");
         let hash = crate::model::fingerprint::hash_of(&cell.content());
         if !session.known.read(*table, *at, hash) {
             session
                 .known
-                .note(*table, *at, (hash, FileId(1)), tally.clone());
+                .record(*table, *at, (hash, FileId(1)), tally.clone());
             news.push((*table, *at));
         }
     }
@@ -112,7 +112,7 @@ fn look_for(
 ) -> Result<(Vec<Row>, usize), &'static str> {
     let database = Database::open(path).unwrap();
     match session
-        .look(
+        .scan(
             0,
             &database,
             &known_to(&database),
@@ -120,7 +120,7 @@ fn look_for(
         )
         .unwrap()
     {
-        ScanResult::Anew(why) => Err(why),
+        ScanResult::Restart(why) => Err(why),
         ScanResult::More(todo) => Ok((read(session, &database, &todo), todo.len())),
     }
 }
@@ -137,7 +137,7 @@ fn look(
 fn read_all(session: &mut SessionRows, path: &Path) -> Vec<usize> {
     let database = Database::open(path).unwrap();
     let queries = known_to(&database);
-    let ScanResult::More(first) = session.look(0, &database, &queries, (true, false)).unwrap()
+    let ScanResult::More(first) = session.scan(0, &database, &queries, (true, false)).unwrap()
     else {
         panic!()
     };
@@ -342,7 +342,7 @@ fn what_could_not_be_listed_is_found_again_in_its_order() {
     for broken in 0..2 {
         let mut queries = known_to(&database);
         queries.listing.beyond[broken].1 = "SELECT nothing".to_owned();
-        assert!(session.look(0, &database, &queries, (true, false)).is_err());
+        assert!(session.scan(0, &database, &queries, (true, false)).is_err());
     }
     add(&writer, MESSAGES + 300..MESSAGES + 700);
     let news = look(&mut session, &path, true).unwrap();

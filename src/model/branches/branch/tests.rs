@@ -76,7 +76,7 @@ fn transcript_of(steps: &[Step], is_tree: bool) -> Transcript {
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -146,7 +146,7 @@ proptest! {
             let Some(next) = branch.next else { continue };
             let next: usize = transcript.get(next).unwrap().key.trim_start_matches('k').parse().unwrap();
             let before = transcript_of(&steps[..next], is_tree);
-            let seen = keys(&transcript, &transcript.seen_on(branch.number).unwrap());
+            let seen = keys(&transcript, &transcript.visible_on_branch(branch.number).unwrap());
             assert_eq!(seen, keys(&before, &active(&before)), "branch {}", branch.number);
         }
     }
@@ -176,7 +176,13 @@ fn a_branch_within_a_branch_knows_it() {
     let list = &transcript.branches().list;
     let seen: Vec<_> = branches(&transcript);
     let k = |places: &[usize]| places.iter().map(|place| key(*place)).collect::<Vec<_>>();
-    assert_eq!(seen, [(k(&[3]), Why::Prompt), (k(&[1, 2, 4]), Why::Left)]);
+    assert_eq!(
+        seen,
+        [
+            (k(&[3]), Why::Prompt),
+            (k(&[1, 2, 4]), Why::ContinuedElsewhere)
+        ]
+    );
     assert_eq!((list[0].parent, list[1].parent), (Some(2), None));
     assert_eq!(
         keys(
@@ -186,12 +192,12 @@ fn a_branch_within_a_branch_knows_it() {
         k(&[2, 0])
     );
     assert_eq!(
-        keys(&transcript, &transcript.seen_on(1).unwrap()),
+        keys(&transcript, &transcript.visible_on_branch(1).unwrap()),
         k(&[0, 1, 2, 3])
     );
     assert_eq!(
-        keys(&transcript, &transcript.seen_on(2).unwrap()),
+        keys(&transcript, &transcript.visible_on_branch(2).unwrap()),
         k(&[0, 1, 2, 4])
     );
-    assert_eq!(transcript.seen_on(3), None);
+    assert_eq!(transcript.visible_on_branch(3), None);
 }

@@ -19,9 +19,9 @@ pub(crate) struct Ways {
 struct ForestStep {
     /// Number of records on the path, including this one; 0 while unknown.
     depth: u32,
-    up: Option<NodeNumber>,
+    parent: Option<NodeNumber>,
     /// An ancestor to jump to, so that any depth is reached in few steps; the root's is the root.
-    far: NodeNumber,
+    jump: NodeNumber,
 }
 
 /// What was abandoned when the session moved to another path.
@@ -44,8 +44,8 @@ impl Ways {
         ways.steps
             .extend((0..count).map_while(NodeNumber::of).map(|node| ForestStep {
                 depth: 0,
-                up: None,
-                far: node,
+                parent: None,
+                jump: node,
             }));
         let mut path: Vec<NodeNumber> = Vec::new();
         for start in (0..count).map_while(NodeNumber::of) {
@@ -57,13 +57,13 @@ impl Ways {
             }
             let mut up = at.filter(|node| ways.depth(*node) < u32::MAX);
             while let Some(node) = path.pop() {
-                let far = up.map(|up| ways.far_from(up));
+                let far = up.map(|up| ways.jump_from(up));
                 let depth = up.map_or(0, |up| ways.depth(up)) + 1;
                 ways.set(node, |step| {
                     *step = ForestStep {
                         depth,
-                        up,
-                        far: far.unwrap_or(node),
+                        parent: up,
+                        jump: far.unwrap_or(node),
                     }
                 });
                 up = Some(node);
@@ -74,9 +74,9 @@ impl Ways {
 
     /// The jump target of a node below this one. Jump lengths are those of a skew binary number, so
     /// any ancestor is reached in logarithmic time.
-    fn far_from(&self, up: NodeNumber) -> NodeNumber {
-        let far = self.far(up);
-        let further = self.far(far);
+    fn jump_from(&self, up: NodeNumber) -> NodeNumber {
+        let far = self.jump(up);
+        let further = self.jump(far);
         let length = |from: NodeNumber, to: NodeNumber| self.depth(from) - self.depth(to);
         if length(up, far) == length(far, further) {
             further
@@ -93,12 +93,12 @@ impl Ways {
         self.steps.get(node.number()).map_or(0, |step| step.depth)
     }
 
-    fn up(&self, node: NodeNumber) -> Option<NodeNumber> {
-        self.steps.get(node.number())?.up
+    fn parent(&self, node: NodeNumber) -> Option<NodeNumber> {
+        self.steps.get(node.number())?.parent
     }
 
-    fn far(&self, node: NodeNumber) -> NodeNumber {
-        self.steps.get(node.number()).map_or(node, |step| step.far)
+    fn jump(&self, node: NodeNumber) -> NodeNumber {
+        self.steps.get(node.number()).map_or(node, |step| step.jump)
     }
 
     /// The ancestor of `from` at this depth.
@@ -106,11 +106,11 @@ impl Ways {
         let mut at = from;
         while self.depth(at) > depth {
             self.work += 1;
-            let far = self.far(at);
+            let far = self.jump(at);
             at = if self.depth(far) >= depth {
                 far
             } else {
-                self.up(at)?
+                self.parent(at)?
             };
         }
         Some(at)
@@ -122,12 +122,12 @@ impl Ways {
         let (mut one, mut other) = (self.at_depth(one, depth)?, self.at_depth(other, depth)?);
         while one != other {
             self.work += 1;
-            let far = (self.far(one), self.far(other));
+            let far = (self.jump(one), self.jump(other));
             let apart = far.0 != far.1 && self.depth(one) > 1;
             (one, other) = if apart {
                 far
             } else {
-                (self.up(one)?, self.up(other)?)
+                (self.parent(one)?, self.parent(other)?)
             };
         }
         Some(one)
@@ -135,7 +135,7 @@ impl Ways {
 
     /// What was abandoned at `tip` when the session continued with `next`. No entry is returned
     /// twice, so the total cost is linear in the session.
-    pub(crate) fn leave(&mut self, forest: &Forest, tip: Print, next: Print) -> AbandonedPath {
+    pub(crate) fn abandon(&mut self, forest: &Forest, tip: Print, next: Print) -> AbandonedPath {
         let mut left = AbandonedPath {
             entries: Vec::new(),
             first: None,
@@ -152,13 +152,15 @@ impl Ways {
         }
         let mut at = tip;
         loop {
-            let number = goal(&mut self.unclaimed, at.number());
+            let number = compressed_end(&mut self.unclaimed, at.number());
             let Some(node) = NodeNumber::of(number).filter(|node| self.depth(*node) > depth) else {
                 return left;
             };
             self.work += 1;
             left.entries.extend(forest.entry_of(node));
-            let up = self.up(node).map_or(self.steps.len(), NodeNumber::number);
+            let up = self
+                .parent(node)
+                .map_or(self.steps.len(), NodeNumber::number);
             self.unclaimed
                 .get_mut(number)
                 .into_iter()
@@ -169,7 +171,7 @@ impl Ways {
 }
 
 /// Follows the pointers from `from` to the end and compresses the path for later calls.
-pub(crate) fn goal(ways: &mut [usize], from: usize) -> usize {
+pub(crate) fn compressed_end(ways: &mut [usize], from: usize) -> usize {
     let mut at = from;
     while let Some(next) = ways.get(at).copied().filter(|next| *next != at) {
         let behind = ways.get(next).copied().unwrap_or(next);

@@ -176,7 +176,7 @@ fn id(number: usize) -> EntryId {
 fn a_look_at_one_after_the_other_unpacks_nothing() {
     let mut pages = filled(MANY);
     pages.pack(&print);
-    let mut passing = pages.passing();
+    let mut passing = pages.cursor();
     for number in (0..MANY).chain([3, MANY - 1, 4]) {
         assert_same(passing.get(id(number)), &full(number));
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use super::sheet::Sheet;
+use super::sheet::HtmlWriter;
 use crate::analysis::calls::span_of;
 use crate::analysis::derived::Memo;
 use crate::analysis::money::models;
@@ -31,15 +31,15 @@ const LEAST: f64 = 0.4;
 const NAME: usize = 22;
 
 /// Writes both.
-pub(super) fn write(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
+pub(super) fn write(exported: &Exported<'_>, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     timeline(exported, sheet)?;
     bill(exported, sheet)
 }
 
 /// The time of all turns, one behind the other without what is between them.
-struct Axis(Vec<(i64, i64, i64)>, i64);
+struct TurnAxis(Vec<(i64, i64, i64)>, i64);
 
-impl Axis {
+impl TurnAxis {
     fn of(turns: &[(Option<Timestamp>, Option<Timestamp>)]) -> Option<Self> {
         let mut spans: Vec<(i64, i64)> = (turns.iter())
             .filter_map(|(from, to)| Some((from.as_ref()?.0, to.as_ref()?.0)))
@@ -66,7 +66,7 @@ impl Axis {
     }
 }
 
-fn timeline(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
+fn timeline(exported: &Exported<'_>, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     let Reading {
         transcript,
         account,
@@ -75,7 +75,7 @@ fn timeline(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
     let turns = (0..transcript.turns().len()).map(|number| account.turn(transcript, number).facts);
     let turns: Vec<(Option<Timestamp>, Option<Timestamp>)> =
         turns.map(|facts| (facts.started, facts.ended)).collect();
-    let Some(axis) = Axis::of(&turns) else {
+    let Some(axis) = TurnAxis::of(&turns) else {
         return Ok(());
     };
     let lanes = transcript.lanes().iter().take(LANES);
@@ -103,7 +103,7 @@ fn timeline(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
             },
         };
         for call in entry.calls() {
-            let Some((from, to)) = span_of(call, entry.said(call)) else {
+            let Some((from, to)) = span_of(call, entry.call_time(call)) else {
                 continue;
             };
             let (x, end) = (axis.place(from.0) * WIDTH, axis.place(to.0) * WIDTH);
@@ -146,9 +146,9 @@ fn timeline(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
     sheet.raw(" of turns; ▲ a prompt; what is between turns is left out.</figcaption>\n</figure>\n")
 }
 
-fn bill(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
+fn bill(exported: &Exported<'_>, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     let reading = &exported.reading;
-    let statement = Memo::<Statement>::once(&reading.transcript, &reading.account);
+    let statement = Memo::<Statement>::compute(&reading.transcript, &reading.account);
     let mut rows = statement.rows(Grouping::Models);
     rows.retain(|row| row.amount.money.picos() > 0);
     rows.sort_by_key(|row| std::cmp::Reverse(row.amount.money.picos()));
@@ -174,7 +174,7 @@ fn bill(exported: &Exported<'_>, sheet: &mut Sheet<'_>) -> io::Result<()> {
     sheet.raw("</svg>\n<figcaption>Cost by model</figcaption>\n</figure>\n")
 }
 
-fn begin(height: f64, what: &'static str, sheet: &mut Sheet<'_>) -> io::Result<()> {
+fn begin(height: f64, what: &'static str, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     sheet.raw("<svg viewBox=\"0 0 1000 ")?;
     sheet.number(height)?;
     sheet.raw("\" role=\"img\" aria-label=\"")?;
@@ -182,7 +182,7 @@ fn begin(height: f64, what: &'static str, sheet: &mut Sheet<'_>) -> io::Result<(
     sheet.raw("\">\n")
 }
 
-fn text(x: f64, y: f64, text: &str, sheet: &mut Sheet<'_>) -> io::Result<()> {
+fn text(x: f64, y: f64, text: &str, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     sheet.raw("<text x=\"")?;
     sheet.number(x)?;
     sheet.raw("\" y=\"")?;
@@ -196,7 +196,7 @@ fn rectangle(
     class: &'static str,
     (x, width): (f64, f64),
     y: f64,
-    sheet: &mut Sheet<'_>,
+    sheet: &mut HtmlWriter<'_>,
 ) -> io::Result<()> {
     sheet.raw("<rect class=\"")?;
     sheet.raw(class)?;

@@ -6,7 +6,7 @@ use std::io;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::sheet::Sheet;
+use super::sheet::HtmlWriter;
 use crate::render::code::{self, Colours};
 use crate::render::link;
 use crate::render::theme::Theme;
@@ -16,7 +16,7 @@ pub(super) fn write(
     text: &str,
     theme: &Theme,
     colours: &Colours,
-    sheet: &mut Sheet<'_>,
+    sheet: &mut HtmlWriter<'_>,
 ) -> io::Result<()> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -32,7 +32,7 @@ pub(super) fn write(
 }
 
 struct Prose<'s, 'o> {
-    sheet: &'s mut Sheet<'o>,
+    sheet: &'s mut HtmlWriter<'o>,
     theme: &'s Theme,
     colours: &'s Colours,
     /// An open block of code: its language and text.

@@ -15,13 +15,13 @@ const MASK: &str = "[masked]";
 const NAMES: u8 = 254;
 
 /// Writes HTML.
-pub(super) struct Sheet<'o> {
+pub(super) struct HtmlWriter<'o> {
     out: &'o mut dyn Write,
     /// How many secrets were masked in what was written.
     pub(super) masked: usize,
 }
 
-impl<'o> Sheet<'o> {
+impl<'o> HtmlWriter<'o> {
     pub(super) fn new(out: &'o mut dyn Write) -> Self {
         Self { out, masked: 0 }
     }
@@ -201,12 +201,12 @@ fn classes(style: Style) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Sheet;
+    use super::HtmlWriter;
 
     #[test]
     fn a_text_is_never_markup() {
         let mut out = Vec::new();
-        let mut sheet = Sheet::new(&mut out);
+        let mut sheet = HtmlWriter::new(&mut out);
         sheet
             .text("<a b='c' d=\"e\">&\u{0}\u{1b}\u{9b}\n[masked]")
             .unwrap();

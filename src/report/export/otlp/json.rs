@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::{Kind, Span, Spans, Value};
+use super::{AttributeValue, OtlpSpan, SpanKind, SpanWriter};
 use crate::model::timestamp::Timestamp;
 use crate::report::json::write_line;
 
@@ -27,8 +27,8 @@ impl<'o> JsonSpans<'o> {
     }
 }
 
-impl Spans for JsonSpans<'_> {
-    fn begin(&mut self, resource: &[(&'static str, Value)]) -> io::Result<()> {
+impl SpanWriter for JsonSpans<'_> {
+    fn begin(&mut self, resource: &[(&'static str, AttributeValue)]) -> io::Result<()> {
         write!(self.out, "{{\"resourceSpans\":[{{\"resource\":")?;
         self.value(&json!({ "attributes": attributes(resource) }))?;
         write!(self.out, ",\"scopeSpans\":[{{\"scope\":")?;
@@ -36,7 +36,7 @@ impl Spans for JsonSpans<'_> {
         write!(self.out, ",\"spans\":[")
     }
 
-    fn span(&mut self, span: &Span) -> io::Result<()> {
+    fn span(&mut self, span: &OtlpSpan) -> io::Result<()> {
         if self.written > 0 {
             write!(self.out, ",")?;
         }
@@ -47,7 +47,7 @@ impl Spans for JsonSpans<'_> {
             "spanId": hex(&span.id),
             "parentSpanId": span.parent.as_ref().map(|id| hex(id)).unwrap_or_default(),
             "name": span.name,
-            "kind": match span.kind { Kind::Internal => 1, Kind::Client => 3 },
+            "kind": match span.kind { SpanKind::Internal => 1, SpanKind::Client => 3 },
             "startTimeUnixNano": nanos(span.start),
             "endTimeUnixNano": nanos(span.end),
             "attributes": attributes(&span.attributes),
@@ -56,7 +56,7 @@ impl Spans for JsonSpans<'_> {
             if let Some(cause) = &span.cause {
                 let kind = [(
                     "gen_ai.attribution.link_type",
-                    Value::Text(CAUSED.to_owned()),
+                    AttributeValue::Text(CAUSED.to_owned()),
                 )];
                 let link = json!([{ "traceId": hex(&span.trace), "spanId": hex(cause), "attributes": attributes(&kind) }]);
                 value.insert("links".to_owned(), link);
@@ -76,14 +76,14 @@ impl Spans for JsonSpans<'_> {
 /// What a link from a call to its answer says.
 pub(super) const CAUSED: &str = "CAUSED_BY_GENERATION";
 
-fn attributes(of: &[(&'static str, Value)]) -> serde_json::Value {
-    let attribute = |(name, value): &(&'static str, Value)| {
+fn attributes(of: &[(&'static str, AttributeValue)]) -> serde_json::Value {
+    let attribute = |(name, value): &(&'static str, AttributeValue)| {
         let value = match value {
-            Value::Text(text) => json!({ "stringValue": text }),
-            Value::Int(number) => json!({ "intValue": number.to_string() }),
-            Value::Double(number) => json!({ "doubleValue": number }),
-            Value::Bool(is_so) => json!({ "boolValue": is_so }),
-            Value::Texts(texts) => {
+            AttributeValue::Text(text) => json!({ "stringValue": text }),
+            AttributeValue::Int(number) => json!({ "intValue": number.to_string() }),
+            AttributeValue::Double(number) => json!({ "doubleValue": number }),
+            AttributeValue::Bool(is_so) => json!({ "boolValue": is_so }),
+            AttributeValue::Texts(texts) => {
                 let values = texts.iter().map(|text| json!({ "stringValue": text }));
                 json!({ "arrayValue": { "values": values.collect::<Vec<_>>() } })
             }

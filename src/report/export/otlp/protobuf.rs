@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use super::json::CAUSED;
-use super::{Kind, Span, Spans, Value};
+use super::{AttributeValue, OtlpSpan, SpanKind, SpanWriter};
 use crate::model::timestamp::Timestamp;
 
 /// Bytes of spans that are written together.
@@ -44,14 +44,14 @@ impl<'o> ProtobufSpans<'o> {
     }
 }
 
-impl Spans for ProtobufSpans<'_> {
-    fn begin(&mut self, resource: &[(&'static str, Value)]) -> io::Result<()> {
+impl SpanWriter for ProtobufSpans<'_> {
+    fn begin(&mut self, resource: &[(&'static str, AttributeValue)]) -> io::Result<()> {
         self.resource.clear();
         attributes(1, resource, &mut self.resource);
         Ok(())
     }
 
-    fn span(&mut self, span: &Span) -> io::Result<()> {
+    fn span(&mut self, span: &OtlpSpan) -> io::Result<()> {
         message(2, &mut self.spans, |out| {
             bytes(1, &span.trace, out);
             bytes(2, &span.id, out);
@@ -62,8 +62,8 @@ impl Spans for ProtobufSpans<'_> {
             number(
                 6,
                 match span.kind {
-                    Kind::Internal => 1,
-                    Kind::Client => 3,
+                    SpanKind::Internal => 1,
+                    SpanKind::Client => 3,
                 },
                 out,
             );
@@ -74,7 +74,7 @@ impl Spans for ProtobufSpans<'_> {
                 message(13, out, |out| {
                     bytes(1, &span.trace, out);
                     bytes(2, cause, out);
-                    let kind = Value::Text(CAUSED.to_owned());
+                    let kind = AttributeValue::Text(CAUSED.to_owned());
                     attributes(4, &[("gen_ai.attribution.link_type", kind)], out);
                 });
             }
@@ -96,7 +96,7 @@ impl Spans for ProtobufSpans<'_> {
     }
 }
 
-fn attributes(field: u64, of: &[(&'static str, Value)], out: &mut Vec<u8>) {
+fn attributes(field: u64, of: &[(&'static str, AttributeValue)], out: &mut Vec<u8>) {
     for (name, value) in of {
         message(field, out, |out| {
             bytes(1, name.as_bytes(), out);
@@ -105,16 +105,16 @@ fn attributes(field: u64, of: &[(&'static str, Value)], out: &mut Vec<u8>) {
     }
 }
 
-fn any_value(value: &Value, out: &mut Vec<u8>) {
+fn any_value(value: &AttributeValue, out: &mut Vec<u8>) {
     match value {
-        Value::Text(text) => bytes(1, text.as_bytes(), out),
-        Value::Bool(is_so) => number(2, u64::from(*is_so), out),
-        Value::Int(value) => number(3, value.cast_unsigned(), out),
-        Value::Double(value) => {
+        AttributeValue::Text(text) => bytes(1, text.as_bytes(), out),
+        AttributeValue::Bool(is_so) => number(2, u64::from(*is_so), out),
+        AttributeValue::Int(value) => number(3, value.cast_unsigned(), out),
+        AttributeValue::Double(value) => {
             varint((4 << 3) | 1, out);
             out.extend_from_slice(&value.to_le_bytes());
         }
-        Value::Texts(texts) => message(5, out, |out| {
+        AttributeValue::Texts(texts) => message(5, out, |out| {
             for text in texts {
                 message(1, out, |out| bytes(1, text.as_bytes(), out));
             }

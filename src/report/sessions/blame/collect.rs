@@ -12,7 +12,7 @@ use crate::analysis::derived::Memo;
 use crate::analysis::files::steps::Step;
 use crate::analysis::files::{Files, paths};
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
-use crate::ingest::find::{self, Looked, Reader, Unread};
+use crate::ingest::find::{self, Looked, Unread, UnreadReader};
 use crate::ingest::sift::Sifted;
 use crate::ingest::{self, cannot_open, fs};
 use crate::model::entry::BlockKind;
@@ -22,7 +22,7 @@ use crate::model::transcript::Transcript;
 use crate::report::history::{Texts, steps};
 use crate::report::outcome::Missed;
 use crate::report::reading::Reading;
-use crate::report::sessions::each::Failure;
+use crate::report::sessions::each::ReadFailure;
 use crate::report::sessions::walk::walk;
 
 /// Size in bytes above which bodies stay on disk.
@@ -59,7 +59,7 @@ pub(super) struct Call {
 /// A message from a reading thread.
 enum Message {
     Events(Vec<Event>),
-    Failure(Failure),
+    Failure(ReadFailure),
 }
 
 /// The paths that are meant, the file's own first.
@@ -166,7 +166,7 @@ pub(super) fn collect(
     let end = walk(
         &sessions,
         Unread::path,
-        || Reader::beside(now, &listings),
+        || UnreadReader::with_listings(now, &listings),
         |reader, session, say| read(options, places, &sieve, (reader, session), say),
         |message| {
             match message {
@@ -177,8 +177,8 @@ pub(super) fn collect(
                     let is_before = matches!(event.step, Step::Before(_));
                     known.insert((name, event.at, event.place, is_before))
                 })),
-                Message::Failure(Failure::Named(failure)) => missed.refused.push(failure),
-                Message::Failure(Failure::CameBy(found)) => missed.unreadable.push(*found),
+                Message::Failure(ReadFailure::Named(failure)) => missed.refused.push(failure),
+                Message::Failure(ReadFailure::CameBy(found)) => missed.unreadable.push(*found),
             }
             Ok::<(), ()>(())
         },
@@ -192,15 +192,15 @@ fn read(
     options: &Options,
     places: &Places,
     sieve: &(dyn Fn(&[u8]) -> Vec<std::ops::Range<usize>> + Sync),
-    (reader, unread): (&mut Reader, &Unread),
+    (reader, unread): (&mut UnreadReader, &Unread),
     say: &mut dyn FnMut(Message) -> bool,
 ) {
     let search = &options.search;
     let mut failed = |why| {
-        say(Message::Failure(Failure::of(unread, search, why)));
+        say(Message::Failure(ReadFailure::of(unread, search, why)));
     };
-    match unread.sift(reader, sieve) {
-        Ok(Sifted::Nothing | Sifted::Strange) => return,
+    match unread.search(reader, sieve) {
+        Ok(Sifted::Nothing | Sifted::NotRecords) => return,
         Ok(Sifted::Whole(_) | Sifted::Lines(_)) => {}
         Err(error) => return failed(cannot_open(unread.path(), &error)),
     }
@@ -209,7 +209,7 @@ fn read(
         return;
     };
     if found.unreadable.is_some() {
-        say(Message::Failure(Failure::CameBy(Box::new(found))));
+        say(Message::Failure(ReadFailure::CameBy(Box::new(found))));
         return;
     }
     let session = match ingest::open(&unread.target()) {
@@ -218,8 +218,8 @@ fn read(
     };
     let mut reading = Reading::of(&unread.target(), &session);
     let is_large = fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len > LARGE);
-    session.read_whole(is_large, &mut |feed| drop(reading.take(feed)));
-    reading.settle();
+    session.read_whole(is_large, &mut |feed| drop(reading.apply(feed)));
+    reading.update_derived();
     if let Some(failure) = reading.failure() {
         failed(failure);
     }

@@ -4,9 +4,9 @@
 
 use super::query::Query;
 use super::repeats::Repeats;
-use super::search::{Message, search};
-use crate::ingest::find::{self, Looked, Search};
-use crate::model::found::{Found, TextHit};
+use super::search::{GrepMessage, search};
+use crate::ingest::find::{self, DiscoveryQuery, Looked};
+use crate::model::found::{FoundSession, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::report::sessions::walk::walk;
@@ -18,7 +18,7 @@ const MOST: usize = 200;
 /// file that was set aside counts only for lines that the session has no more. Returns whether all
 /// sessions were searched, and how many could not be read.
 pub(crate) fn first_of_each(
-    places: &Search,
+    places: &DiscoveryQuery,
     words: &[String],
     now: Timestamp,
     is_wanted: impl Fn() -> bool + Sync,
@@ -38,7 +38,7 @@ pub(crate) fn first_of_each(
     let end = walk(
         &sessions,
         find::Unread::path,
-        || find::Reader::beside(now, &listings),
+        || find::UnreadReader::with_listings(now, &listings),
         |reader, session, say| {
             if is_wanted() {
                 search(&query, reader, session, (places, true), say);
@@ -46,19 +46,19 @@ pub(crate) fn first_of_each(
         },
         |message| {
             match message {
-                Message::Hits(session, mut hits) => {
-                    repeats.leave_out(&session, &mut hits);
+                GrepMessage::Hits(session, mut hits) => {
+                    repeats.remove_known(&session, &mut hits);
                     for hit in hits {
                         found += 1;
                         take(TextHit {
-                            found: Found::clone(&session),
+                            found: FoundSession::clone(&session),
                             entry: Text::clean(&hit.key),
                             line: Text::clean(&hit.text),
                             at: hit.found,
                         });
                     }
                 }
-                Message::Failure(_) => failures += 1,
+                GrepMessage::Failure(_) => failures += 1,
             }
             if found < MOST && is_wanted() {
                 Ok(())
@@ -75,7 +75,7 @@ mod tests {
     use std::fs;
 
     use super::first_of_each;
-    use crate::ingest::find::{Environment, Search};
+    use crate::ingest::find::{DiscoveryQuery, Environment};
     use crate::model::timestamp::Timestamp;
 
     #[test]
@@ -102,9 +102,9 @@ mod tests {
             home: Some(home.path().to_owned()),
             ..Environment::default()
         };
-        let places = Search {
+        let places = DiscoveryQuery {
             environment,
-            ..Search::default()
+            ..DiscoveryQuery::default()
         };
         let found = |word: &str| {
             let mut lines = Vec::new();

@@ -1,18 +1,18 @@
 //! Options of `tv grep`.
 
 use crate::analysis::expression::{Expr, When};
-use crate::ingest::find::Search;
+use crate::ingest::find::DiscoveryQuery;
 use crate::report::rows::Paper;
 
 /// Options of `tv grep`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct GrepOptions {
     /// The query.
-    pub asked: Asked,
+    pub query: GrepQuery,
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// Output format.
-    pub form: Form,
+    pub form: GrepForm,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
     /// Width and colours.
@@ -21,7 +21,7 @@ pub struct Options {
 
 /// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum GrepForm {
     /// Hits under the title of their session.
     Headed,
     /// `path:line: …`
@@ -34,7 +34,7 @@ pub enum Form {
 
 /// The query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub struct GrepQuery {
     /// The pattern as typed, with the letter of a scope in front if it is restricted to one.
     pub pattern: String,
     /// Whether the pattern is a literal, even if it is a valid regular expression.

@@ -10,10 +10,10 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use serde::Serialize;
 
-use super::options::{Form, Options};
-use super::search::Hit;
+use super::options::{GrepForm, GrepOptions};
+use super::search::LineHit;
 use crate::ingest::find::Environment;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
@@ -29,7 +29,7 @@ const SPEAKER: usize = 8;
 
 /// A hit as JSON.
 #[derive(Serialize)]
-struct Line<'a> {
+struct HitJson<'a> {
     schema: &'static str,
     path: String,
     session: &'a str,
@@ -51,18 +51,18 @@ struct Line<'a> {
     end: usize,
 }
 
-pub(super) struct Printer<'a> {
-    form: Form,
+pub(super) struct HitPrinter<'a> {
+    form: GrepForm,
     paper: Paper,
     environment: &'a Environment,
     now: Timestamp,
     /// The session that was written last.
-    last: Option<Arc<Found>>,
+    last: Option<Arc<FoundSession>>,
 }
 
-impl<'a> Printer<'a> {
-    pub(super) fn new(options: &'a Options, now: Timestamp) -> Self {
-        let Options {
+impl<'a> HitPrinter<'a> {
+    pub(super) fn new(options: &'a GrepOptions, now: Timestamp) -> Self {
+        let GrepOptions {
             form,
             paper,
             search,
@@ -85,22 +85,22 @@ impl<'a> Printer<'a> {
     /// Writes hits of a session.
     pub(super) fn write(
         &mut self,
-        found: &Arc<Found>,
-        hits: &[Hit],
+        found: &Arc<FoundSession>,
+        hits: &[LineHit],
         out: &mut dyn Write,
     ) -> Result<(), ReportError> {
         let is_new = self
             .last
             .as_ref()
             .is_none_or(|last| !Arc::ptr_eq(last, found));
-        if is_new && self.form == Form::Headed {
+        if is_new && self.form == GrepForm::Headed {
             if self.has_written() {
                 writeln!(out)?;
             }
             self.head(found, out)?;
         }
         self.last = Some(Arc::clone(found));
-        if self.form == Form::Sessions {
+        if self.form == GrepForm::Sessions {
             writeln!(out, "{}", name_of(found))?;
         } else {
             hits.iter().try_for_each(|hit| self.hit(found, hit, out))?;
@@ -108,7 +108,7 @@ impl<'a> Printer<'a> {
         out.flush().map_err(ReportError::from)
     }
 
-    fn head(&self, found: &Found, out: &mut dyn Write) -> io::Result<()> {
+    fn head(&self, found: &FoundSession, out: &mut dyn Write) -> io::Result<()> {
         let dim = Style::new().fg(Color::DarkGray);
         let title = found.title.as_deref().unwrap_or("(no title)");
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -142,8 +142,8 @@ impl<'a> Printer<'a> {
         writeln!(out, "{}", self.paper.bare_line(&[Span::styled(name, dim)]))
     }
 
-    fn hit(&self, found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
-        if self.form == Form::Json {
+    fn hit(&self, found: &FoundSession, hit: &LineHit, out: &mut dyn Write) -> io::Result<()> {
+        if self.form == GrepForm::Json {
             return write_json(found, hit, out);
         }
         let dim = Style::new().fg(Color::DarkGray);
@@ -156,7 +156,7 @@ impl<'a> Printer<'a> {
         };
         let line = hit.line.map(|line| line.to_string()).unwrap_or_default();
         let who_style = Style::new().fg(Color::Cyan);
-        if self.form == Form::Plain {
+        if self.form == GrepForm::Plain {
             let place = if *hit.path == *found.path {
                 name_of(found)
             } else {
@@ -206,7 +206,7 @@ impl<'a> Printer<'a> {
 }
 
 /// The argument that opens a session.
-fn name_of(found: &Found) -> Text {
+fn name_of(found: &FoundSession) -> Text {
     let path = shown(&found.path);
     let name = found
         .session
@@ -215,8 +215,8 @@ fn name_of(found: &Found) -> Text {
     Text::clean(&on_one_line(name.as_deref().unwrap_or(&path)))
 }
 
-fn write_json(found: &Found, hit: &Hit, out: &mut dyn Write) -> io::Result<()> {
-    let line = Line {
+fn write_json(found: &FoundSession, hit: &LineHit, out: &mut dyn Write) -> io::Result<()> {
+    let line = HitJson {
         schema: "tv.hit/1",
         path: hit.path.to_string_lossy().into_owned(),
         session: &found.id,

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use super::options::{Asked, Case};
+use super::options::{Case, GrepQuery};
 use crate::analysis::expression::{Expr, Term, When};
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
-use crate::analysis::search::scope::Scope;
+use crate::analysis::search::scope::TextScope;
 use crate::analysis::search::texts;
 use crate::model::timestamp::Timestamp;
 
@@ -18,7 +18,7 @@ pub(super) struct Query {
     /// Further patterns that must match in the line.
     others: Vec<Regex>,
     prefilter: LiteralPrefilter,
-    pub(super) scope: Option<Scope>,
+    pub(super) scope: Option<TextScope>,
     pub(super) filter: Option<Expr>,
     pub(super) since: Option<Timestamp>,
     /// Whether a block and the call or result that it pairs with suffice to decide whether it
@@ -29,8 +29,8 @@ pub(super) struct Query {
 impl Query {
     /// Compiles a query. The second value is a warning: a pattern that is not a valid regular
     /// expression is taken literally.
-    pub(super) fn new(asked: &Asked, now: Timestamp) -> Result<(Self, Option<String>), String> {
-        let (scope, text) = Scope::split(&asked.pattern);
+    pub(super) fn new(asked: &GrepQuery, now: Timestamp) -> Result<(Self, Option<String>), String> {
+        let (scope, text) = TextScope::split(&asked.pattern);
         let (scope, text) = if text.is_empty() {
             (None, asked.pattern.as_str())
         } else {
@@ -58,7 +58,7 @@ impl Query {
         let from = since.map(|since| Expr::Term(Term::Since(When::Timestamp(since))));
         let parts: Vec<Expr> = asked.filter.clone().into_iter().chain(from).collect();
         let filter = (!parts.is_empty()).then(|| Expr::all(parts));
-        let is_local = scope != Some(Scope::Errors)
+        let is_local = scope != Some(TextScope::Errors)
             && filter
                 .as_ref()
                 .is_none_or(|filter| filter.terms().into_iter().all(is_local));

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::search::Hit;
+use super::search::LineHit;
 use crate::model::fingerprint::hash_of;
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 
 /// Hits of sessions with several files, by a hash of their text, each with the file that had it
 /// first.
@@ -24,7 +24,7 @@ impl Repeats {
     }
 
     /// Removes hits that another file of the session had before.
-    pub(super) fn leave_out(&mut self, found: &Found, hits: &mut Vec<Hit>) {
+    pub(super) fn remove_known(&mut self, found: &FoundSession, hits: &mut Vec<LineHit>) {
         let Some(known) = self.0.get_mut(&(found.format, found.id.to_string())) else {
             return;
         };

@@ -12,21 +12,21 @@ use std::sync::Arc;
 use regex::bytes::RegexBuilder;
 
 use super::query::Query;
-use crate::analysis::expression::judge::{Judge, Verdict};
+use crate::analysis::expression::judge::{Judge, Judgement};
 use crate::analysis::search::texts;
-use crate::ingest::find::{Reader, Search, Unread};
+use crate::ingest::find::{DiscoveryQuery, Unread, UnreadReader};
 use crate::ingest::fs;
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
-use crate::ingest::{self, Pager, Session, cannot_open};
+use crate::ingest::{self, Pager, SessionSource, cannot_open};
 use crate::model::body::{Held, Key};
 use crate::model::entry::sender::Sender;
 use crate::model::entry::{Block, BlockKind, Entry};
-use crate::model::found::Found;
+use crate::model::found::FoundSession;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::{Name, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::report::reading::Reading;
-use crate::report::sessions::each::Failure;
+use crate::report::sessions::each::ReadFailure;
 
 /// With more lines, or more bytes in them, the whole session is decoded, which is no slower and
 /// needs less memory.
@@ -44,16 +44,16 @@ const TOGETHER: usize = 64;
 const AROUND: usize = 1 << 10;
 
 /// A message about a session.
-pub(super) enum Message {
+pub(super) enum GrepMessage {
     /// Hits, with their session.
-    Hits(Arc<Found>, Vec<Hit>),
+    Hits(Arc<FoundSession>, Vec<LineHit>),
     /// The session could not be read, or not to its end.
-    Failure(Failure),
+    Failure(ReadFailure),
 }
 
 /// A line with a match.
 #[derive(Debug, PartialEq)]
-pub(super) struct Hit {
+pub(super) struct LineHit {
     /// The file of the record.
     pub(super) path: PathBuf,
     /// The line of the record, or its number if records are not lines.
@@ -79,13 +79,13 @@ pub(super) struct Hit {
 
 pub(super) fn search(
     query: &Query,
-    reader: &mut Reader,
+    reader: &mut UnreadReader,
     unread: &Unread,
-    (search, only_first): (&Search, bool),
-    say: &mut dyn FnMut(Message) -> bool,
+    (search, only_first): (&DiscoveryQuery, bool),
+    say: &mut dyn FnMut(GrepMessage) -> bool,
 ) {
-    let failed = |why| Message::Failure(Failure::of(unread, search, why));
-    let sifted = match unread.sift(reader, &|text| query.lines_in(text)) {
+    let failed = |why| GrepMessage::Failure(ReadFailure::of(unread, search, why));
+    let sifted = match unread.search(reader, &|text| query.lines_in(text)) {
         Ok(Sifted::Nothing) => return,
         Ok(sifted) => sifted,
         Err(error) => {
@@ -93,7 +93,7 @@ pub(super) fn search(
             return;
         }
     };
-    let is_wanted = |found: &Found| {
+    let is_wanted = |found: &FoundSession| {
         search
             .format
             .as_ref()
@@ -103,11 +103,11 @@ pub(super) fn search(
         return;
     };
     if found.unreadable.is_some() {
-        say(Message::Failure(Failure::CameBy(Box::new(found))));
+        say(GrepMessage::Failure(ReadFailure::CameBy(Box::new(found))));
         return;
     }
     // No match, in a file that does not begin like a file of records: readable, so not a failure.
-    if matches!(sifted, Sifted::Strange) {
+    if matches!(sifted, Sifted::NotRecords) {
         return;
     }
     let reading = ingest::open(&unread.target()).map(|session| {
@@ -128,13 +128,15 @@ pub(super) fn search(
     each_hit(query, &mut reading, &own, &mut |hit| {
         hits.push(hit);
         if only_first || hits.len() >= TOGETHER {
-            is_wanted =
-                say(Message::Hits(Arc::clone(&head), std::mem::take(&mut hits))) && !only_first;
+            is_wanted = say(GrepMessage::Hits(
+                Arc::clone(&head),
+                std::mem::take(&mut hits),
+            )) && !only_first;
         }
         is_wanted
     });
     if is_wanted && !hits.is_empty() {
-        is_wanted = say(Message::Hits(head, hits));
+        is_wanted = say(GrepMessage::Hits(head, hits));
     }
     if let Some(failure) = reading.failure().filter(|_| is_wanted) {
         say(failed(failure));
@@ -142,7 +144,7 @@ pub(super) fn search(
 }
 
 /// Reads the lines with matches if they suffice, else the whole session.
-fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Reading {
+fn read(query: &Query, unread: &Unread, session: SessionSource, sifted: &Sifted) -> Reading {
     if let Sifted::Lines(picked) = sifted
         && query.is_local
         && picked.iter().map(|file| file.lines.len()).sum::<usize>() <= MANY_LINES
@@ -152,19 +154,19 @@ fn read(query: &Query, unread: &Unread, session: Session, sifted: &Sifted) -> Re
             .map(|line| u64::from(line.len))
             .sum::<u64>()
             <= MANY_BYTES
-        && session.stands_on(picked)
+        && session.is_independent(picked)
     {
         return read_lines(&session, unread, picked);
     }
     let mut reading = Reading::of(&unread.target(), &session);
     let is_large = fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len > LARGE);
-    session.read_whole(is_large, &mut |feed| drop(reading.take(feed)));
-    reading.settle();
+    session.read_whole(is_large, &mut |feed| drop(reading.apply(feed)));
+    reading.update_derived();
     reading
 }
 
 /// Reads lines of a session, and the lines with the calls of the results in them.
-fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading {
+fn read_lines(session: &SessionSource, unread: &Unread, picked: &[Picked]) -> Reading {
     let mut picked = picked.to_vec();
     let path = unread.path();
     let head = lines_within(path, 0..HEAD, &all_lines).unwrap_or_default();
@@ -172,8 +174,8 @@ fn read_lines(session: &Session, unread: &Unread, picked: &[Picked]) -> Reading 
     let mut reaches = REACHES.into_iter();
     loop {
         let mut reading = Reading::of(&unread.target(), session);
-        session.read_lines(&picked, &mut |feed| drop(reading.take(feed)));
-        reading.settle();
+        session.read_lines(&picked, &mut |feed| drop(reading.apply(feed)));
+        reading.update_derived();
         let strays = strays(&reading);
         let Some(reach) = reaches.next().filter(|_| !strays.is_empty()) else {
             return reading;
@@ -269,7 +271,7 @@ impl Own {
                 .map(|(id, _)| *id)
         };
         match sifted {
-            Sifted::Nothing | Sifted::Strange | Sifted::Whole(None) => Self::All,
+            Sifted::Nothing | Sifted::NotRecords | Sifted::Whole(None) => Self::All,
             Sifted::Whole(Some(files)) => {
                 Self::Files(files.iter().filter_map(|path| id(path)).collect())
             }
@@ -301,7 +303,12 @@ impl Own {
 }
 
 /// Calls `take` with each hit of a session until it returns false.
-fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMut(Hit) -> bool) {
+fn each_hit(
+    query: &Query,
+    reading: &mut Reading,
+    own: &Own,
+    take: &mut dyn FnMut(LineHit) -> bool,
+) {
     let mut records = Records {
         pager: reading.pager.take(),
         read: None,
@@ -310,7 +317,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
     let transcript = &reading.transcript;
     let last = transcript.newest();
     let judge = query.filter.as_ref().map(|filter| Judge::new(filter, last));
-    let mut passing = transcript.passing();
+    let mut passing = transcript.cursor();
     for id in transcript.order() {
         let Some(entry) = passing.get(*id) else {
             continue;
@@ -325,10 +332,10 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
             }
             let mut lines = Vec::new();
             // The text that tv generates for a block may also be in its record.
-            let own_words = said_of(entry, block);
+            let own_words = record_of(entry, block);
             let own_words = own_words.filter(|origin| {
                 let is_met = || texts::first_match(&query.pattern, &text).is_some();
-                own.has(*origin) && is_met() && records.may_hold(*origin, query)
+                own.has(*origin) && is_met() && records.may_match(*origin, query)
             });
             let mut read = |origin, slot| {
                 own.has(origin)
@@ -344,7 +351,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                         .or(own_words)
                         .filter(|_| query.has_others(line));
                     lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
-                        let (text, found) = around(line, found);
+                        let (text, found) = excerpt(line, found);
                         (piece, origin, text, found)
                     }));
                 },
@@ -354,8 +361,8 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
             }
             let is_meant = judge.as_ref().is_none_or(|judge| {
                 match judge.judge(transcript, entry, (place, block), true) {
-                    Verdict::Known(holds) => holds,
-                    Verdict::Unsure(unsure) => judge.read(&unsure, &mut |origin, slot| {
+                    Judgement::Known(holds) => holds,
+                    Judgement::Unsure(unsure) => judge.read(&unsure, &mut |origin, slot| {
                         records.body(origin, slot, &|_| true)
                     }),
                 }
@@ -368,7 +375,7 @@ fn each_hit(query: &Query, reading: &mut Reading, own: &Own, take: &mut dyn FnMu
                 } else {
                     reading.file(origin.file)
                 };
-                let hit = Hit {
+                let hit = LineHit {
                     path: path.to_owned(),
                     line: (origin.line > 0).then_some(origin.line),
                     key: entry.key.clone(),
@@ -414,8 +421,7 @@ impl Records {
         self.time.and_then(|(_, at)| at).or(entry.at)
     }
 
-    /// Whether a record may contain a match.
-    fn may_hold(&mut self, origin: Origin, query: &Query) -> bool {
+    fn may_match(&mut self, origin: Origin, query: &Query) -> bool {
         let may_hold = Cell::new(false);
         let look = |record: &[u8]| {
             may_hold.set(query.may_be_in(record));
@@ -446,7 +452,7 @@ impl Records {
 }
 
 /// The record of a block for which tv generates text: errors, and unknown records with their kind.
-fn said_of(entry: &Entry, block: &Block) -> Option<Origin> {
+fn record_of(entry: &Entry, block: &Block) -> Option<Origin> {
     match &block.kind {
         BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => Some(raw.body.from),
         BlockKind::Break(_) => Some(entry.origin),
@@ -504,7 +510,7 @@ fn at_of(
 }
 
 /// A line without its indent. A long line is cut around the match.
-fn around(line: &str, found: Range<usize>) -> (String, Range<usize>) {
+fn excerpt(line: &str, found: Range<usize>) -> (String, Range<usize>) {
     let indent = (line.len() - line.trim_start().len()).min(found.start);
     let mut start = found.start.saturating_sub(AROUND).max(indent);
     while !line.is_char_boundary(start) {
@@ -518,14 +524,14 @@ fn around(line: &str, found: Range<usize>) -> (String, Range<usize>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{all_lines, around};
+    use super::{all_lines, excerpt};
 
     #[test]
     fn of_a_long_line_what_is_around_the_hit_is_kept() {
-        assert_eq!(around("  a keel \t", 4..8), ("a keel".to_owned(), 2..6));
-        assert_eq!(around("   ", 1..2), (String::new(), 0..0));
+        assert_eq!(excerpt("  a keel \t", 4..8), ("a keel".to_owned(), 2..6));
+        assert_eq!(excerpt("   ", 1..2), (String::new(), 0..0));
         let long = format!("{}keel{}", "é".repeat(2_000), "é".repeat(2_000));
-        let (text, found) = around(&long, 4_000..4_004);
+        let (text, found) = excerpt(&long, 4_000..4_004);
         assert_eq!(
             (text.get(found.clone()).unwrap(), text.len(), found.start),
             ("keel", 2_052, 1_024)

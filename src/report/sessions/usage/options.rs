@@ -2,15 +2,15 @@
 
 use crate::analysis::by::By;
 use crate::analysis::expression::When;
-use crate::ingest::find::Search;
-use crate::report::listing::Form;
+use crate::ingest::find::DiscoveryQuery;
+use crate::report::listing::ListingForm;
 use crate::report::rows::Paper;
 
 /// Options of `tv usage`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct UsageOptions {
     /// Where to search for sessions.
-    pub search: Search,
+    pub search: DiscoveryQuery,
     /// What the rows are grouped by.
     pub by: Vec<By>,
     /// Only from this time on.
@@ -18,7 +18,7 @@ pub struct Options {
     /// Only before this time.
     pub until: Option<When>,
     /// Output format.
-    pub form: Form,
+    pub form: ListingForm,
     /// Whether to write the used share of limits instead of sums.
     pub limits: bool,
     /// Whether unreadable sessions count as a failure.

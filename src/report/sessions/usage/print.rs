@@ -7,22 +7,22 @@ use std::io::{self, Write};
 use ratatui::text::Line;
 use serde::Serialize;
 
-use super::options::Options;
+use super::options::UsageOptions;
 use crate::analysis::by::By;
-use crate::analysis::ledger::{Group, Ledger, Row, cells};
+use crate::analysis::ledger::{Ledger, UsageGroup, UsageSum, cells};
 use crate::listing::table::{Listing, Table};
-use crate::listing::usage::{UsageList, UsageRows, ends, models};
+use crate::listing::usage::{UsageList, UsageRows, distinguishing_ends, models};
 use crate::model::figures::exact;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::report::json;
-use crate::report::listing::Form;
+use crate::report::listing::ListingForm;
 use crate::report::outcome::Missed;
 use crate::report::spent::{CostFigures, UsageFigures};
 
 /// A row as JSON.
 #[derive(Serialize)]
-struct UsageLine<'a> {
+struct UsageJson<'a> {
     schema: &'static str,
     period: Option<&'a str>,
     agent: Option<&'a str>,
@@ -44,7 +44,7 @@ struct UsageLine<'a> {
 /// Writes all rows, or the limits.
 pub(super) fn write(
     ledger: &Ledger,
-    options: &Options,
+    options: &UsageOptions,
     missed: &Missed,
     now: Timestamp,
     out: &mut dyn Write,
@@ -54,11 +54,11 @@ pub(super) fn write(
     }
     let (rows, total) = ledger.rows(&options.by, &[]);
     match options.form {
-        Form::Json => rows
+        ListingForm::Json => rows
             .iter()
             .try_for_each(|row| json::write_line(out, &line(row))),
-        Form::Csv => write_csv(&rows, out),
-        Form::Text => {
+        ListingForm::Csv => write_csv(&rows, out),
+        ListingForm::Text => {
             if rows.is_empty() && !missed.is_empty() {
                 return writeln!(out, "{}", missed.words());
             }
@@ -93,7 +93,7 @@ struct LimitLine {
 
 fn write_limits(
     ledger: &Ledger,
-    options: &Options,
+    options: &UsageOptions,
     missed: &Missed,
     now: Timestamp,
     out: &mut dyn Write,
@@ -101,7 +101,7 @@ fn write_limits(
     let mut is_recorded = false;
     for (agent, limit) in ledger.limits() {
         is_recorded = true;
-        if options.form == Form::Text {
+        if options.form == ListingForm::Text {
             writeln!(out, "{}", cells::limit(agent, limit, now))?;
             continue;
         }
@@ -115,7 +115,7 @@ fn write_limits(
         };
         json::write_line(out, &line)?;
     }
-    if !is_recorded && options.form == Form::Text {
+    if !is_recorded && options.form == ListingForm::Text {
         let words = if missed.is_empty() {
             "no session tells of limits".to_owned()
         } else {
@@ -126,8 +126,8 @@ fn write_limits(
     Ok(())
 }
 
-fn line(row: &Row) -> UsageLine<'_> {
-    let Group {
+fn line(row: &UsageSum) -> UsageJson<'_> {
+    let UsageGroup {
         period,
         agent,
         project,
@@ -136,7 +136,7 @@ fn line(row: &Row) -> UsageLine<'_> {
         attributed: _,
     } = &row.group;
     let is_known = |name: &&str| !name.is_empty();
-    UsageLine {
+    UsageJson {
         schema: "tv.usage/1",
         period: period.as_deref(),
         agent: *agent,
@@ -157,7 +157,7 @@ fn line(row: &Row) -> UsageLine<'_> {
 }
 
 /// Names are cut to one line, because a title may have several.
-fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+fn write_csv(rows: &[UsageSum], out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([
         "period",
@@ -223,27 +223,27 @@ fn write_csv(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_table(
-    rows: Vec<Row>,
-    total: &Row,
-    options: &Options,
+    rows: Vec<UsageSum>,
+    total: &UsageSum,
+    options: &UsageOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     if rows.is_empty() {
         return writeln!(out, "nothing was spent");
     }
     let environment = &options.search.environment;
-    let shortened = |mut row: Row| {
+    let shortened = |mut row: UsageSum| {
         let project = row.group.project.take();
         row.group.project =
             project.map(|folder| Text::clean(&environment.shortened(folder.as_str().as_ref())));
         row
     };
-    let rows: Vec<Row> = rows.into_iter().map(shortened).collect();
+    let rows: Vec<UsageSum> = rows.into_iter().map(shortened).collect();
     let folders = rows.iter().filter_map(|row| row.group.project.as_deref());
     let named = rows.iter().filter_map(|row| row.group.model.as_deref());
-    let mut short = ends(folders);
+    let mut short = distinguishing_ends(folders);
     short.extend(models(named));
-    let keys: Vec<Group> = rows.iter().map(|row| row.group.clone()).collect();
+    let keys: Vec<UsageGroup> = rows.iter().map(|row| row.group.clone()).collect();
     let rows: UsageRows = rows
         .into_iter()
         .map(|row| (row.group.clone(), (row, None)))
@@ -258,7 +258,7 @@ fn write_table(
     let sum = list.total();
     let shown: Vec<_> = keys.iter().filter_map(|key| list.row(key)).collect();
     let width = usize::from(options.paper.width);
-    let table = Table::around(&list, shown.iter().chain(&sum), width, &theme);
+    let table = Table::for_rows(&list, shown.iter().chain(&sum), width, &theme);
     let heads = table.heads(None, &theme);
     let rule = theme.glyphs().line.rule.repeat(heads.width());
     let lines = shown.iter().map(|row| table.row(row, &theme, false));

@@ -4,20 +4,20 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::analysis::by::{attribution_of, branch_of};
-use crate::analysis::ledger::{Spender, Spent};
-use crate::analysis::money::spending::statement::{charges, lacking};
-use crate::analysis::money::spending::{Carried, Charge, For};
+use crate::analysis::ledger::{Spender, UsageRecord};
+use crate::analysis::money::spending::statement::{charges, incomplete_charges};
+use crate::analysis::money::spending::{Charge, EntryCharges, For};
 use crate::ingest::{OpenError, Target, find};
 use crate::model::entry::attribution::Attribution;
 use crate::model::entry::{Block, Entry};
-use crate::model::found::Found;
-use crate::report::reading::{self, Reading, may_lack_agents};
+use crate::model::found::FoundSession;
+use crate::report::reading::{self, Reading, may_miss_agents};
 use crate::report::sessions::each::ReadToEnd;
 
 /// Reads a session and sends its usage.
 pub(super) fn read(
     target: &Target,
-    found: Found,
+    found: FoundSession,
     has_calls: bool,
     say: &mut dyn FnMut(Spender) -> bool,
 ) -> Result<ReadToEnd, OpenError> {
@@ -39,11 +39,11 @@ pub(super) fn read(
 }
 
 /// The usage of a session; with `has_calls` by what requests call, too.
-pub fn spender(found: Found, reading: &Reading, has_calls: bool) -> Spender {
+pub fn spender(found: FoundSession, reading: &Reading, has_calls: bool) -> Spender {
     let transcript = &reading.transcript;
-    let charges = charges(Carried::once(transcript).charges, transcript);
-    let lacking = if may_lack_agents(transcript) {
-        lacking(&charges, &reading.account, transcript)
+    let charges = charges(EntryCharges::compute(transcript).charges, transcript);
+    let lacking = if may_miss_agents(transcript) {
+        incomplete_charges(&charges, &reading.account, transcript)
     } else {
         HashSet::new()
     };
@@ -73,7 +73,7 @@ pub fn spender(found: Found, reading: &Reading, has_calls: bool) -> Spender {
         let entry = entry.filter(|_| charge.is_own);
         let key = entry.map(|entry| entry.key.clone()).or(charge.beside);
         let is_run = charge.what == For::Run;
-        Spent {
+        UsageRecord {
             key,
             at: charge.at,
             model: charge.model,
@@ -89,7 +89,7 @@ pub fn spender(found: Found, reading: &Reading, has_calls: bool) -> Spender {
             .id
             .clone()
             .unwrap_or_else(|| found.id.clone()),
-        has_files: find::may_go_on(found.format),
+        has_files: find::may_be_continued(found.format),
         is_fork: transcript
             .entries()
             .flat_map(|entry| &entry.blocks)

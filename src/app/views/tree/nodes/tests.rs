@@ -58,7 +58,7 @@ fn transcript_of(callers: &[Option<usize>]) -> Transcript {
     }
     let mut transcript = Transcript::new();
     transcript.apply(batch);
-    transcript.settle();
+    transcript.update_derived();
     transcript
 }
 
@@ -74,7 +74,7 @@ fn words(nodes: &Nodes) -> Vec<String> {
         Node::Lane(name) => name.to_string(),
         Node::Call(_) => "call".to_owned(),
         Node::Work(_) => "work".to_owned(),
-        Node::Works => "works".to_owned(),
+        Node::CallGroup => "works".to_owned(),
     };
     nodes
         .twigs
@@ -98,10 +98,10 @@ fn sub_agents_hang_on_those_that_started_them() {
     assert_eq!(words(&nodes), shown);
     let lane = Node::Lane(name(0));
     assert_eq!(
-        (nodes.below(&lane).len(), nodes.has_below(&lane)),
+        (nodes.descendants(&lane).len(), nodes.has_children(&lane)),
         (2, true)
     );
-    assert_eq!(nodes.in_sight(&HashSet::from([lane])).len(), 4);
+    assert_eq!(nodes.visible(&HashSet::from([lane])).len(), 4);
 }
 
 #[test]

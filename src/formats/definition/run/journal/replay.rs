@@ -42,7 +42,7 @@ pub(in crate::formats::definition::run) struct JournalReplay {
     pub(super) removed: Vec<ShownElement>,
     pub(super) pieces: EntryPieces,
     /// Changed elements that are decoded at the end of a portion.
-    pub(super) put_off: BTreeSet<usize>,
+    pub(super) deferred: BTreeSet<usize>,
     padding: usize,
     /// Total bytes of changes, and of elements decoded again.
     changed: usize,
@@ -56,7 +56,7 @@ impl Default for JournalReplay {
             shown: BTreeMap::new(),
             removed: Vec::new(),
             pieces: EntryPieces::new(),
-            put_off: BTreeSet::new(),
+            deferred: BTreeSet::new(),
             padding: PADDING,
             changed: 0,
             reread: 0,
@@ -116,7 +116,7 @@ impl JournalReplay {
 
     /// Whether decoding the element now would exceed the limit. It is then decoded later, once for
     /// all of its changes.
-    pub(super) fn is_too_dear(&mut self, list: &str, at: usize) -> bool {
+    pub(super) fn is_too_expensive(&mut self, list: &str, at: usize) -> bool {
         let element = self.document.get(list).items().get(at);
         self.reread = self.reread.saturating_add(element.map_or(0, Json::weight));
         self.reread > AT_ONCE.saturating_add(self.changed.saturating_mul(TIMES))

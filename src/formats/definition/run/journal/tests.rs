@@ -1,4 +1,4 @@
-use crate::formats::decoder::Place;
+use crate::formats::decoder::RecordPlace;
 use crate::formats::definition::read::read;
 use crate::formats::definition::rule::Definition;
 use crate::formats::definition::tests;
@@ -215,7 +215,7 @@ fn a_document_that_changes_again_and_again_is_read_at_the_end() {
     let (_, batch) = read_lines(&lines);
     assert!(batch.tally.merged > 0, "put off");
     let definition: &'static Definition = Box::leak(Box::new(read(JOURNAL, None).unwrap()));
-    let transcript = fed::transcript(&definition, &[(Place::Line, lines.as_slice())]);
+    let transcript = fed::transcript(&definition, &[(RecordPlace::Line, lines.as_slice())]);
     assert_eq!(transcript.entries().last().unwrap().blocks.len(), 401);
 }
 
@@ -262,7 +262,7 @@ fn usage_that_is_set_anew_takes_the_place_of_what_was() {
     let sums = |lines: &[&str]| {
         let (transcript, _) = read_lines(lines);
         let sum = transcript.totals().sum();
-        (sum.input.known(), sum.output.known())
+        (sum.input.value(), sum.output.value())
     };
     assert_eq!(sums(&lines[..4]), (Some(160), Some(20)));
     assert_eq!(sums(&lines), (Some(30), Some(7)));

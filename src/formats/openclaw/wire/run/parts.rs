@@ -27,7 +27,7 @@ pub(crate) struct Parts {
 
 #[derive(Debug)]
 enum RunPart {
-    Said {
+    Text {
         voice: PartVoice,
         text: String,
         blocks: Vec<Block>,
@@ -43,7 +43,7 @@ impl Parts {
         let mut blocks = Vec::new();
         for part in &self.emitted {
             match part {
-                RunPart::Said { blocks: said, .. } => blocks.extend(said.iter().cloned()),
+                RunPart::Text { blocks: said, .. } => blocks.extend(said.iter().cloned()),
                 RunPart::Call(call) => {
                     blocks.push(Block::new(Piece(0), BlockKind::Call(call.clone())));
                 }
@@ -54,7 +54,7 @@ impl Parts {
     }
 
     /// Adds text, which is cumulative or a delta. `blocks` are those of `said` as its frame has it.
-    pub(crate) fn say(
+    pub(crate) fn add_text(
         &mut self,
         voice: PartVoice,
         said: &str,
@@ -71,7 +71,7 @@ impl Parts {
                 *shown = blocks;
             }
             Some(_) => self.add(voice, &said, from),
-            None => self.emitted.push(RunPart::Said {
+            None => self.emitted.push(RunPart::Text {
                 voice,
                 text: said,
                 blocks,
@@ -84,11 +84,11 @@ impl Parts {
     pub(crate) fn add(&mut self, voice: PartVoice, delta: &str, from: Origin) {
         if let Some((text, blocks)) = self.open(voice) {
             text.push_str(delta);
-            *blocks = kept(voice, text, from);
+            *blocks = stub_blocks(voice, text, from);
             return;
         }
-        let (text, blocks) = (delta.to_owned(), kept(voice, delta, from));
-        self.emitted.push(RunPart::Said {
+        let (text, blocks) = (delta.to_owned(), stub_blocks(voice, delta, from));
+        self.emitted.push(RunPart::Text {
             voice,
             text,
             blocks,
@@ -121,15 +121,15 @@ impl Parts {
             .map(|call| call.key.clone())
             .collect();
         self.emitted.retain(|part| match part {
-            RunPart::Said {
+            RunPart::Text {
                 voice: PartVoice::Thought,
                 ..
             } => !has_thoughts,
-            RunPart::Said { is_sealed, .. } => *is_sealed,
+            RunPart::Text { is_sealed, .. } => *is_sealed,
             RunPart::Call(call) => !again.contains(&call.key),
         });
         if !blocks.is_empty() {
-            self.emitted.push(RunPart::Said {
+            self.emitted.push(RunPart::Text {
                 voice: PartVoice::Answer,
                 text: said,
                 blocks,
@@ -147,14 +147,14 @@ impl Parts {
     pub(crate) fn call(&mut self, made: ToolCall, state: ToolState, at: Option<Timestamp>) {
         let known = self.emitted.iter_mut().find_map(|part| match part {
             RunPart::Call(call) if identifies(&made.key) && call.key == made.key => Some(call),
-            RunPart::Call(_) | RunPart::Said { .. } => None,
+            RunPart::Call(_) | RunPart::Text { .. } => None,
         });
         if let Some(known) = known {
             known.state = state;
             return;
         }
         for part in &mut self.emitted {
-            if let RunPart::Said { is_sealed, .. } = part {
+            if let RunPart::Text { is_sealed, .. } = part {
                 *is_sealed = true;
             }
         }
@@ -173,20 +173,20 @@ impl Parts {
     fn known_call(&self, key: &Key) -> Option<&ToolCall> {
         self.emitted.iter().find_map(|part| match part {
             RunPart::Call(call) if identifies(key) && call.key == *key => Some(&**call),
-            RunPart::Call(_) | RunPart::Said { .. } => None,
+            RunPart::Call(_) | RunPart::Text { .. } => None,
         })
     }
 
     /// The text that is still being written.
     fn open(&mut self, in_voice: PartVoice) -> Option<(&mut String, &mut Vec<Block>)> {
         self.emitted.iter_mut().rev().find_map(|part| match part {
-            RunPart::Said {
+            RunPart::Text {
                 voice,
                 text,
                 blocks,
                 is_sealed: false,
             } if *voice == in_voice => Some((text, blocks)),
-            RunPart::Said { .. } | RunPart::Call(_) => None,
+            RunPart::Text { .. } | RunPart::Call(_) => None,
         })
     }
 
@@ -201,7 +201,7 @@ impl Parts {
         let mut rest = said;
         let mut is_cut = false;
         for part in &self.emitted {
-            let RunPart::Said {
+            let RunPart::Text {
                 voice,
                 text,
                 is_sealed: true,
@@ -219,7 +219,7 @@ impl Parts {
             (rest, is_cut) = (after.trim_start(), true);
         }
         if is_cut {
-            (rest.to_owned(), kept(in_voice, rest, from))
+            (rest.to_owned(), stub_blocks(in_voice, rest, from))
         } else {
             (said.to_owned(), blocks)
         }
@@ -227,7 +227,7 @@ impl Parts {
 }
 
 /// Keeps a whole text in its stub, since no record has it as a whole.
-fn kept(voice: PartVoice, text: &str, from: Origin) -> Vec<Block> {
+fn stub_blocks(voice: PartVoice, text: &str, from: Origin) -> Vec<Block> {
     if text.trim().is_empty() {
         return Vec::new();
     }
