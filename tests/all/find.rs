@@ -463,12 +463,12 @@ fn several_and_none_are_reported_in_one_sentence() {
         };
         let several = refusal("5d0c");
         assert!(
-            several.contains("2 sessions") && several.contains("5d0c9999 (claude-code, ~/.claude"),
+            several.contains("2 sessions") && several.contains("5d0c9999 (claude-code)"),
             "{several}"
         );
         let none = refusal("zzzz");
         assert!(
-            none.contains("no session") && none.contains("`tv list`") && none.len() < 160,
+            none.contains("session is called so") && none.contains("`tv list`") && none.len() < 160,
             "{none}"
         );
     }
