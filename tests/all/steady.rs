@@ -260,7 +260,11 @@ enum Step {
 fn is_motion(binding: &Binding) -> bool {
     match binding.action {
         Action::SetMark => false,
-        Action::Search | Action::NextHit | Action::PreviousHit | Action::Mention(_) => true,
+        Action::Search
+        | Action::NextHit
+        | Action::PreviousHit
+        | Action::Mention(_)
+        | Action::FirstSeen => true,
         _ => matches!(binding.group, BindingGroup::Move | BindingGroup::Jump),
     }
 }

@@ -1304,7 +1304,7 @@ fn counting_comes_to_what_all_records_tell() {
                 continue;
             };
             passed += all - needed;
-            spent += whole.matches("Spent {").count();
+            spent += whole.matches("UsageRecord {").count();
             if whole != counted {
                 let pairs = whole
                     .lines()
@@ -1419,7 +1419,7 @@ fn a_count_behind_the_end_of_a_turn_has_the_time_of_what_stands_before_it() {
         .unwrap();
         assert_eq!(whole, counted, "{number}");
         assert_eq!(
-            whole.matches("Spent {").count(),
+            whole.matches("UsageRecord {").count(),
             if number < 4 { 6 } else { 5 },
             "{whole}"
         );
@@ -1488,6 +1488,10 @@ fn a_line_that_comes_again_is_known_by_whoever_only_counts() {
         })
         .unwrap();
         assert_eq!(whole, counted, "{repeated} {joined}");
-        assert_eq!(whole.matches("Spent {").count(), 4, "{repeated} {joined}");
+        assert_eq!(
+            whole.matches("UsageRecord {").count(),
+            4,
+            "{repeated} {joined}"
+        );
     }
 }
