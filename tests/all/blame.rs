@@ -447,3 +447,48 @@ fn all_that_a_session_changed_is_one_diff_that_git_applies() {
         after
     );
 }
+
+/// Editors read the form of `git blame --porcelain`: an id of 40 digits and the number of each line, the facts of a
+/// range at its first line, and the line behind a tab.
+#[test]
+fn editors_get_the_form_of_git() {
+    let mut place = Place::new();
+    place.put("hull.rs", HULL);
+    place.commit(1, "begin by hand");
+    place.prompt(2, "mend the hull");
+    place.edit(3, "hull.rs", "    caulk();\n", "    caulk_with_tar();\n");
+    place.commit(4, "what the agent did");
+    let done = place.tv(&["blame", "--porcelain", "hull.rs"]);
+    assert!(done.status.success(), "{done:?}");
+    let written = String::from_utf8(done.stdout).unwrap();
+    let (mut text, mut sure) = (String::new(), Vec::new());
+    let mut lines = written.lines();
+    while let Some(head) = lines.next() {
+        let parts: Vec<&str> = head.split(' ').collect();
+        let number = text.lines().count() + 1;
+        assert!(
+            parts[0].len() == 40 && parts[0].chars().all(|c| c.is_ascii_hexdigit()),
+            "{head}"
+        );
+        assert_eq!(parts[1], number.to_string(), "{head}");
+        for line in lines.by_ref() {
+            if let Some(line) = line.strip_prefix('\t') {
+                text += &format!("{line}\n");
+                break;
+            }
+            let known = line.strip_prefix("tv-sure ");
+            sure.extend(known.map(|word| (number, word.to_owned())));
+            assert!(
+                !line.starts_with("author ") || (line == "author claude-code") == (number == 3),
+                "{number} {line}"
+            );
+        }
+    }
+    assert_eq!(text, HULL.replace("caulk()", "caulk_with_tar()"));
+    let sure: Vec<(usize, &str)> = sure.iter().map(|(n, word)| (*n, word.as_str())).collect();
+    assert_eq!(
+        sure,
+        [(1, "unknown"), (3, "exact"), (4, "unknown")],
+        "{written}"
+    );
+}
