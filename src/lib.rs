@@ -93,7 +93,7 @@
 //! * **turn**: a prompt with all that follows until the next one; **overhead** belongs to no turn.
 //! * **compaction**: where the agent replaced its history by a summary.
 //! * **trace**: an entry that is bookkeeping of the harness, shown at level 4.
-//! * **stray**: a result without its call.
+//! * **orphan**: a result without its call (`StrayResult`).
 //! * **finding**: what a rule of the lint reports; **failure**: a call whose tool or command failed.
 //! * **host**, **far**: another machine or a container, and what is there; its files are read through a `tv serve` there.
 //! * **companion**: a file beside a session that belongs to it.

@@ -12,7 +12,7 @@
 //! decoded (`model::body_flags`), so that findings do not depend on how a session was read.
 //!
 //! Invariant: judging an entry reads that entry and entries that it registers as dependencies
-//! ([`Scene::looked_at`]), so findings can be kept up to date while a session grows ([`Findings`]).
+//! ([`LintScene::depend_on`]), so findings can be kept up to date while a session grows ([`Findings`]).
 
 mod alike;
 mod answers;

@@ -1,7 +1,7 @@
 //! The session on a time axis: spans in rows without overlaps, and the critical path of each turn.
 //!
 //! Classes of time are those of the account ([`super::account`]); start and end of calls are those
-//! of [`super::calls::life_of`]. Nothing is judged here a second time.
+//! of [`super::calls::lifetime_of`]. Nothing is judged here a second time.
 //!
 //! Invariant: spans of a row neither overlap nor run backwards; a span is in one row. A query costs
 //! a search in sorted spans.

@@ -2,7 +2,7 @@
 //!
 //! **The picker is a mode, not a separate program.** It covers the session, or nothing, so the
 //! loop, the keys and the screen are the same. The session below is followed until another one is
-//! opened; [`runtime`] then drops it, with its threads and their pending messages. Sessions arrive
+//! opened; `runtime` then drops it, with its threads and their pending messages. Sessions arrive
 //! one by one and are matched in steps, so a key costs the same with ten sessions and with ten
 //! thousand.
 //!

@@ -1,6 +1,6 @@
 //! The one rule for a record, an attachment, a subtype, a part or a block of a kind for which a decoder has no code.
 //!
-//! A decoder calls [`record`] for a record, [`apart`] for one that the agent marks as outside the conversation, and
+//! A decoder calls [`record`] for a record, [`show_outside`] for one that the agent marks as outside the conversation, and
 //! [`block`] for a part of a message. It passes the class of the kind, which is a key of `[kinds]` in the format's file
 //! (`type`, `attachment.type`), and its name. If that file or an overlay of the user names the kind, that counts; otherwise
 //! its content decides:

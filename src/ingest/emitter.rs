@@ -124,7 +124,7 @@ impl<'o> Emitter<'o> {
         }
     }
 
-    /// Like [`Self::spend`], for the memory of a record; `before` is the number of records before it.
+    /// Like [`Self::deduct`], for the memory of a record; `before` is the number of records before it.
     fn deduct_record(&mut self, bytes: &[u8], before: u64) {
         let records = self.batch.tally.records().saturating_sub(before);
         if records > 0 && self.budget.is_some() {
@@ -207,7 +207,7 @@ impl<'o> Emitter<'o> {
         self.emit_as(record, place, false)
     }
 
-    /// Like [`Self::emit_apart`], for a record that its agent may have abandoned.
+    /// Like [`Self::emit_provisional`], for a record that its agent may have abandoned.
     pub(crate) fn emit_as(
         &mut self,
         record: Record<'_>,

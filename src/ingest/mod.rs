@@ -178,7 +178,7 @@ impl SessionSource {
         });
     }
 
-    /// Like [`Session::read_whole`], with bodies on disk and only what figures need: usage, times and
+    /// Like [`SessionSource::read_whole`], with bodies on disk and only what figures need: usage, times and
     /// models, but no texts. Returns whether results of calls were left out, too.
     pub(crate) fn read_counted(mut self, sink: &mut dyn FnMut(Feed)) -> bool {
         (self.plan.is_counted, self.plan.is_paged) = (true, false);
@@ -215,7 +215,7 @@ impl SessionSource {
         self.has_lines() && !sift::is_entangled(self.plan.format, picked)
     }
 
-    /// Like [`Session::read_whole`], with bodies on disk; also returns how much of the strings of all
+    /// Like [`SessionSource::read_whole`], with bodies on disk; also returns how much of the strings of all
     /// records is shown.
     pub(crate) fn survey(mut self, sink: &mut dyn FnMut(Feed)) -> Coverage {
         let sums = SharedSurvey::default();

@@ -2,7 +2,7 @@
 //!
 //! A scan opens the database, queries what is new, and queues what is to be read; then rows are
 //! read one by one. The database stays open until its state changes, or the session is
-//! [closed](Rows::close).
+//! closed.
 //!
 //! Invariant: new rows are read once, in order; rows that are edited in place are read again, and
 //! counted once. Of a row that was read only what reveals an edit is stored here.

@@ -493,7 +493,7 @@ pub struct StrayResult {
 pub struct Raw {
     /// The record type or the reason why it could not be read, in a few words.
     pub title: Text,
-    /// A [`Tree`] or plain text.
+    /// A [`Tree`](super::body::Tree) or plain text.
     pub body: Body,
 }
 

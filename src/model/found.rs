@@ -1,6 +1,6 @@
 //! Sessions found by a scan, with what is recorded about them without opening them.
 //!
-//! Invariant: a [`Place`] identifies one session; all other fields change while its agent writes.
+//! Invariant: a [`SessionPlace`] identifies one session; all other fields change while its agent writes.
 
 use std::ops::Range;
 use std::path::PathBuf;

@@ -399,7 +399,7 @@ impl Transcript {
         self.ledger.asides.iter()
     }
 
-    /// Turns of the main lane, or of all joined sessions, by position; see [`Transcript::settle`].
+    /// Turns of the main lane, or of all joined sessions, by position; see [`Transcript::update_derived`].
     pub fn turns(&self) -> &[Turn] {
         &self.turns.list
     }
@@ -447,7 +447,7 @@ impl Transcript {
 
     /// The latest answer of a lane, unless the history was shortened after it. Calls of earlier
     /// answers without a result will not get one, because another request followed. Valid after
-    /// [`Transcript::settle`].
+    /// [`Transcript::update_derived`].
     pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
         self.turns.latest.answer(lane)
     }

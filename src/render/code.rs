@@ -87,7 +87,7 @@ struct HighlighterState {
     queue: VecDeque<HighlightRequest>,
     /// The request that a worker is processing.
     in_work: Option<u64>,
-    /// Bytes highlighted while the caller waited, since [`Colours::go_on`].
+    /// Bytes highlighted while the caller waited, since [`Colours::reset_budget`].
     spent: usize,
     is_stopped: bool,
 }

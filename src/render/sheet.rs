@@ -1,6 +1,6 @@
 //! Collects the rows of an entry: columns, indentation, right edges, attributes of rows.
 //!
-//! Invariant: every row passes [`Sheet::push`], which cuts it to the width less the right edge, so
+//! Invariant: every row passes [`EntryRows::push`], which cuts it to the width less the right edge, so
 //! that no layout can overflow.
 
 use ratatui::style::{Modifier, Style};

@@ -49,7 +49,7 @@ pub struct Reading {
     pub(crate) verdicts: Vec<FormatVerdict>,
     /// The entries and indexes of the session.
     pub transcript: Transcript,
-    /// The figures of turns and lanes; see [`Reading::settle`].
+    /// The figures of turns and lanes; see [`Reading::update_derived`].
     pub account: Account,
     /// The transcript of a file that was rewritten, while it is being read.
     pub(super) next: Option<Box<(Transcript, Differences)>>,
@@ -124,7 +124,7 @@ pub(crate) fn read_as_one(target: &Target, others: &[Target]) -> Result<Reading,
 
 /// Reads only the usage of a session, which was listed with this format. Nothing else of the result
 /// is reliable. Turns, branches and the account are computed only if the session [may lack
-/// sub-agents](may_lack_agents).
+/// sub-agents](may_miss_agents).
 pub fn count(target: &Target, format: &str) -> Result<Reading, OpenError> {
     let mut lacks_results = false;
     let mut reading = read_session(
@@ -489,7 +489,7 @@ impl Reading {
         Taken::Replaced(differences.replace(&mut self.transcript, now))
     }
 
-    /// Applies a message as [`Reading::take`] does, for a session that may be followed for days:
+    /// Applies a message as [`Reading::apply`] does, for a session that may be followed for days:
     /// the account reads new entries while they are in memory, then they are packed.
     pub(crate) fn apply_and_pack(&mut self, feed: Feed) -> Taken {
         let taken = self.apply(feed);

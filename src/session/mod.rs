@@ -12,7 +12,7 @@
 //! in the order of reading; so if a file only grew, all ids are the same and no lookup is needed:
 //! differences are new or changed entries, as in any batch ([`Differences`]).
 //!
-//! Invariant: one transcript is shown at a time; only [`Session::take`] replaces it, and reports
+//! Invariant: one transcript is shown at a time; only [`Session::apply_feed`] replaces it, and reports
 //! that.
 
 mod change;

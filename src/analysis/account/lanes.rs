@@ -71,7 +71,7 @@ impl Lanes {
         true
     }
 
-    /// Adds the next entry; takes effect with [`Lanes::settle`].
+    /// Adds the next entry; takes effect with [`Lanes::refresh`].
     pub(crate) fn add(&mut self, transcript: &Transcript, id: EntryId) {
         self.read += 1;
         let lane = transcript.lane_at(id).cloned();
@@ -101,7 +101,7 @@ impl Lanes {
         self.stale.insert(number);
     }
 
-    /// Marks the page of an entry as stale; takes effect with [`Lanes::settle`]. Returns false if
+    /// Marks the page of an entry as stale; takes effect with [`Lanes::refresh`]. Returns false if
     /// the entry has moved to another lane, which invalidates all lanes.
     #[must_use]
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) -> bool {

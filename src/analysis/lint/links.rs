@@ -139,7 +139,7 @@ impl LinkCache {
         }
     }
 
-    /// Whether one record is an ancestor of another. Both must have been passed to [`Self::above`].
+    /// Whether one record is an ancestor of another. Both must have been passed to [`Self::trace_to_root`].
     pub(super) fn is_ancestor(&self, upper: Print, lower: Print, work: &mut usize) -> bool {
         let (Some(goal), Some(mut at)) = (self.rooted(upper), self.rooted(lower)) else {
             return false;

@@ -20,7 +20,7 @@ use crate::model::transcript::Transcript;
 
 /// Limit of following entries that are searched: farther ones are no evidence.
 const FAR: usize = 10_000;
-/// Limit of links that are followed one by one; longer chains use [`Links`].
+/// Limit of links that are followed one by one; longer chains use [`LinkCache`].
 const NEAR: usize = 64;
 /// Limit of involved entries in a finding.
 pub(super) const OTHERS: usize = 8;

@@ -158,7 +158,7 @@ pub(super) fn is_unknown(part: &Json<'_>) -> bool {
 }
 
 /// The parts of a message that an item or an event contributes to its entry. Parts of unknown kinds
-/// in an event are shown beside the entry ([`beside`]), as an item replaces the rest of the event.
+/// in an event are shown beside the entry ([`show_unknown`]), as an item replaces the rest of the event.
 pub(super) fn of_side<'j, 'a>(
     content: &'j Json<'a>,
     side: Side,

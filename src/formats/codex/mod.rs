@@ -3,7 +3,7 @@
 //!
 //! **Response items are the content, events add to it.** Most content is written twice; the item
 //! makes the entry and the event is merged into it, or makes its own where there is no item
-//! ([`twins`], [`deeds`]).
+//! ([`repeated_texts`], [`thread_calls`]).
 //!
 //! Invariant: a thread reads the same by itself and as a lane of another one.
 

@@ -306,7 +306,7 @@ fn read_lines(path: &Path, glance: &mut SessionGlance) -> io::Result<()> {
     read_opened_lines(&file, path, head, glance)
 }
 
-/// Like [`at_lines`], for an open file of which the first step was read.
+/// Like [`read_lines`], for an open file of which the first step was read.
 fn read_opened_lines(
     file: &File,
     path: &Path,

@@ -177,7 +177,7 @@ impl Unread {
         })
     }
 
-    /// The row for it if it cannot be read, for callers that do not use a [`Reader`].
+    /// The row for it if it cannot be read, for callers that do not use a [`UnreadReader`].
     pub(crate) fn unreadable(&self, why: &str) -> FoundSession {
         let Self(candidate, format, _) = self;
         let format = format.map_or(Generic.name(), Format::name);

@@ -271,7 +271,7 @@ impl WorkEnd {
 }
 
 impl WorkEnd {
-    /// Like [`Self::by_word`] for work with several parts: it continues while any part does, and the
+    /// Like [`Self::from_word`] for work with several parts: it continues while any part does, and the
     /// worst outcome counts.
     pub(crate) fn from_words(words: &[&str], exit: Option<i64>) -> Option<Self> {
         let mut ends = words.iter().map(|word| Self::from_word(Some(word), exit));

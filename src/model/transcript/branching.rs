@@ -43,7 +43,7 @@ impl Transcript {
         self.turns.known == 0 && !self.order.is_empty()
     }
 
-    /// The abandoned branches; see [`Transcript::settle`].
+    /// The abandoned branches; see [`Transcript::update_derived`].
     pub fn branches(&self) -> &Branches {
         &self.lineage.branches
     }

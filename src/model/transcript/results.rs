@@ -202,7 +202,7 @@ impl Transcript {
         has_adopted
     }
 
-    /// Like [`Self::adopt_strays`], for an existing entry.
+    /// Like [`Self::join_strays`], for an existing entry.
     pub(super) fn join_strays_of(&mut self, id: EntryId, touched: &mut Touched) {
         let Some(entry) = self.get(id) else { return };
         let lane = entry.lane.as_ref();

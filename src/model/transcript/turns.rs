@@ -1,6 +1,6 @@
 //! Turns and latest answers, derived from the order of the entries.
 //!
-//! Invariant: covers the first `known` entries of the order; [`TurnTable::follow`] adds appended
+//! Invariant: covers the first `known` entries of the order; [`TurnTable::update`] adds appended
 //! entries, and any change of the order restarts the derivation.
 
 use super::lanes::LaneTable;

@@ -1,6 +1,6 @@
 //! A session as a page of HTML: one file that loads nothing.
 //!
-//! **Markup is `&'static str`.** All else goes through [`Sheet::text`], the only function that
+//! **Markup is `&'static str`.** All else goes through [`sheet::HtmlWriter::text`], the only function that
 //! escapes, so nothing of a transcript can become markup. The page needs no script; one of its own
 //! finds words, and its content security policy allows no other.
 //!

@@ -37,7 +37,7 @@ pub(super) fn within_block(laid: &[Row], row: usize) -> (usize, usize) {
 }
 
 /// The position of a row of a block; the last row if the block has become shorter. For a hidden
-/// block, the first row of the block that [`beside`] finds.
+/// block, the first row of the block that [`focusable_neighbour`] finds.
 pub(super) fn position_of(
     rows: &mut dyn RowSource,
     focus: Focus,

@@ -338,7 +338,7 @@ impl<'t> TomlTable<'t> {
             .collect()
     }
 
-    /// As [`Self::rest`], for values that must be paths.
+    /// As [`Self::unread_fields`], for values that must be paths.
     pub(super) fn paths(self) -> Vec<(String, RecordPath)> {
         let rest = self.unread_fields().into_iter();
         rest.filter_map(|(name, value)| {
