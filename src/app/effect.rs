@@ -3,8 +3,7 @@
 //! Invariant: the app returns effects as values; only the runtime performs them.
 
 use super::alarms::AlarmNotice;
-use super::input::command::PageExtent;
-use super::text::compared::OtherRun;
+use super::comparison::OtherRun;
 use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::{Image, Key};
@@ -160,6 +159,33 @@ impl PageForm {
         match self {
             Self::Html => "html",
             Self::Markdown => "md",
+        }
+    }
+}
+
+/// How much is exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageExtent {
+    /// The session.
+    Session,
+    /// The turn of the cursor.
+    Turn,
+    /// The entries of the selected rows.
+    Rows,
+    /// The entries marked with letters.
+    Marks,
+}
+
+impl PageExtent {
+    pub(crate) const ALL: [Self; 4] = [Self::Session, Self::Turn, Self::Rows, Self::Marks];
+
+    /// The word for it behind the form; of the whole session none.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Session => "",
+            Self::Turn => "turn",
+            Self::Rows => "rows",
+            Self::Marks => "marks",
         }
     }
 }

@@ -19,6 +19,7 @@
 pub mod alarms;
 pub mod arrange;
 pub mod checks;
+pub mod comparison;
 pub mod copying;
 pub mod dispatch;
 pub mod effect;

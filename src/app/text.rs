@@ -29,13 +29,13 @@ pub mod wrapping;
 
 use std::collections::HashSet;
 
+use super::comparison::Comparison;
 use super::copying::clipboard::PendingCopy;
 use super::layout::{Frame, Margin};
 use super::panes::Pane;
 use super::scene::Scene;
 use super::text::as_of::AsOfCursor;
 use super::text::auto_open::AutoOpened;
-use super::text::compared::Comparison;
 use super::text::find::Find;
 use super::text::find::opened::FoldState;
 use super::text::folds::Folds;

@@ -1,5 +1,6 @@
 //! Applies events to the state, and returns effects. No I/O, no clock.
 
+use super::comparison::Compared;
 use super::copying::clipboard;
 use super::dispatch::{self, answer, mouse, typing};
 use super::effect::Effect;
@@ -12,7 +13,7 @@ use super::mode::Mode;
 use super::pop_ups::help;
 use super::pop_ups::raw::RawView;
 use super::state::App;
-use super::text::compared::{self, Compared};
+use super::text::compared;
 use super::text::details;
 use super::text::find::{filter, search};
 use super::text::viewport::{Focus, Motion};

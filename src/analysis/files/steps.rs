@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::uses::Op;
-use super::version::ended;
 use crate::model::body::Tree;
 use crate::model::change::{self, DiffLine, LineSign};
 use crate::model::path::listed;
@@ -268,4 +267,9 @@ fn number_of(line: &str) -> Option<(usize, &str)> {
         parts => parts,
     };
     Some((number.parse().ok()?, text))
+}
+
+/// A line with its line end.
+pub(super) fn ended(text: &str) -> Arc<str> {
+    Arc::from(format!("{text}\n"))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use similar::DiffOp;
 
-use super::steps::{Hunk, Step};
+use super::steps::{Hunk, Step, ended};
 use crate::model::change::{LineSign, differences};
 
 /// Fewer letters and digits in unchanged lines between changed ones may be there by chance.
@@ -389,10 +389,6 @@ fn line(text: &Arc<str>, by: Option<Author>) -> FileLine {
 /// The lines of a text, each with its end.
 pub(crate) fn lines_of(text: &str) -> Vec<Arc<str>> {
     text.split_inclusive('\n').map(Arc::from).collect()
-}
-
-pub(super) fn ended(text: &str) -> Arc<str> {
-    Arc::from(format!("{text}\n"))
 }
 
 /// What two lines are compared by: their text without line ends.

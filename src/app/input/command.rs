@@ -10,7 +10,7 @@ use super::setting::Assignment;
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::expression::{Expr, parse};
 use crate::app::alarms::AlarmSpec;
-use crate::app::effect::PageForm;
+use crate::app::effect::{PageExtent, PageForm};
 use crate::model::timestamp::{Clock, Timestamp};
 use crate::render::manual::{self, ManualPage};
 
@@ -44,33 +44,6 @@ pub(crate) enum TypedCommand {
     From(String),
     /// Show a page of the manual.
     Help(&'static ManualPage),
-}
-
-/// How much is exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageExtent {
-    /// The session.
-    Session,
-    /// The turn of the cursor.
-    Turn,
-    /// The entries of the selected rows.
-    Rows,
-    /// The entries marked with letters.
-    Marks,
-}
-
-impl PageExtent {
-    const ALL: [Self; 4] = [Self::Session, Self::Turn, Self::Rows, Self::Marks];
-
-    /// The word for it behind the form; of the whole session none.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Session => "",
-            Self::Turn => "turn",
-            Self::Rows => "rows",
-            Self::Marks => "marks",
-        }
-    }
 }
 
 /// A position in the session.

@@ -1,18 +1,12 @@
-//! The comparison of this session with another run, which the runtime reads. The view shows it, and
-//! jumps go along its differences.
-
-use std::collections::HashSet;
-use std::sync::Arc;
+//! Asks for the comparison of the session with another run, and takes what the runtime read.
 
 use super::TextPane;
-use super::viewport::Focus;
 use crate::analysis::phrases;
-use crate::analysis::run_diff::{RunDiff, StepFacts};
+use crate::app::comparison::{Compared, Comparison, ComparisonState, OtherRun};
 use crate::app::effect::Effect;
 use crate::app::scene::Scene;
 use crate::model::body::Key;
 use crate::model::entry::{BlockKind, Break, EntryId};
-use crate::model::found::SessionPlace;
 use crate::model::meta::LaneFacts;
 use crate::model::transcript::Transcript;
 use crate::session::Session;
@@ -21,73 +15,6 @@ use crate::session::Session;
 const OFFERED: usize = 100;
 /// Entries at the beginning that may say what the session was forked from.
 const HEAD: usize = 50;
-
-/// A comparison with another run.
-#[derive(Clone, Debug)]
-pub struct Comparison {
-    /// What the runs are called.
-    pub names: [String; 2],
-    pub(crate) state: ComparisonState,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum ComparisonState {
-    Reading,
-    Failed(String),
-    Done(Compared),
-}
-
-/// Two runs that were read.
-#[derive(Clone, Debug)]
-pub struct Compared {
-    /// Their steps side by side.
-    pub diff: Arc<RunDiff>,
-    /// The session of the other run; `None` if it is the shown one.
-    pub other: Option<SessionPlace>,
-}
-
-/// The run that a session is compared with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OtherRun {
-    /// A run of the same session: what this entry belongs to, or the main agent.
-    Here(Option<String>),
-    /// A session, or `SESSION#KEY`.
-    Named(String),
-}
-
-impl Comparison {
-    /// The comparison, once both runs are read.
-    pub(crate) fn done(&self) -> Option<&Compared> {
-        match &self.state {
-            ComparisonState::Done(compared) => Some(compared),
-            _ => None,
-        }
-    }
-
-    /// The first item of each difference in this session.
-    pub(crate) fn differences(&self, transcript: &Transcript) -> HashSet<Focus> {
-        let Some(compared) = self.done() else {
-            return HashSet::new();
-        };
-        let steps = &compared.diff.steps;
-        let starts = compared.diff.differences();
-        let first = |at: usize| {
-            let pairs = steps.iter().skip(at).take_while(|pair| pair.parts);
-            let mut ours = pairs.filter_map(|pair| pair.sides.first()?.as_ref());
-            ours.next().and_then(|step| place_of(transcript, step))
-        };
-        starts.filter_map(first).collect()
-    }
-}
-
-/// The item of a step in the shown session.
-pub(crate) fn place_of(transcript: &Transcript, step: &StepFacts) -> Option<Focus> {
-    let entry = transcript.find(&step.key)?;
-    Some(Focus {
-        entry,
-        block: step.block,
-    })
-}
 
 /// Asks for a comparison of the session, or of the run at the cursor, with another run.
 pub(crate) fn begin(text: &mut TextPane, scene: &mut Scene<'_>, other: &str) -> Vec<Effect> {

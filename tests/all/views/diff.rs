@@ -1,8 +1,8 @@
 //! Tests of the view of a comparison: what it says, its two layouts, and where its rows lead.
 
+use tv::app::comparison::{Compared, OtherRun};
 use tv::app::effect::Effect;
 use tv::app::input::action::View;
-use tv::app::text::compared::{Compared, OtherRun};
 use tv::app::update::Event;
 use tv::ingest::Target;
 use tv::report::diff::compare;
