@@ -8,14 +8,16 @@
 //! Invariant: messages of the far side are bounded and checked, and can name only files of its own
 //! machine.
 
+mod connection;
+mod file;
 mod seen;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
@@ -23,29 +25,18 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+pub use self::file::FarFile;
 use self::seen::{Answers, Asked, FileSaid, SeenFile};
 use super::metadata::{Metadata, PathKind};
 pub use super::wire::Introduction;
 use super::wire::{
-    BEGINNING, EVENT, Greeting, LONGEST_GREETING, MAGIC, NamedThere, PORTION, PROTOCOL, Reply,
-    UNANSWERED, WireAnswer, WireChange, WireRequest, bytes_of, decoded, encoded, malformed,
-    name_of, path_of, read_frame, read_frame_within, write_frame,
+    BEGINNING, EVENT, Greeting, NamedThere, Reply, UNANSWERED, WireAnswer, WireRequest, bytes_of,
+    encoded, malformed, name_of, path_of, write_frame,
 };
 use crate::model::fingerprint::hash_of;
 
-/// This version.
-const OWN: &str = env!("CARGO_PKG_VERSION");
 /// Why a connection is ended.
 const SILENT: &str = "it does not answer";
-/// Pauses between tries to connect.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LAST_PAUSE: Duration = Duration::from_secs(8);
-/// How long a connection that ended may take to say why.
-const LEAVE: Duration = Duration::from_millis(500);
-/// Limit in bytes of the standard error of ssh and the far side that is quoted.
-const LAST_WORDS: u64 = 4 << 10;
-/// Characters that are quoted of something that is no greeting.
-const QUOTED: usize = 60;
 
 /// How hosts are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -296,19 +287,7 @@ impl Host {
             let reply = self.request(&WireRequest::Look(bytes_of(&path)));
             self.see(&path, asked, reply)?
         };
-        let metadata = seen.metadata;
-        let opened = RemoteFile {
-            path,
-            open: Mutex::default(),
-            seen,
-            host: self,
-        };
-        let far = FarFile {
-            opened: Arc::new(opened),
-            at: Arc::default(),
-            is_kept: true,
-        };
-        Ok((metadata, far))
+        Ok((seen.metadata, FarFile::new(self, path, seen)))
     }
 
     fn open_there(&self, path: &Path) -> io::Result<(u64, u32, Metadata)> {
@@ -549,147 +528,6 @@ impl Host {
     }
 
     // === the thread that keeps the connection ===
-
-    fn maintain_connection(&self) {
-        let mut pause = FIRST_PAUSE;
-        loop {
-            let why = self.connect();
-            let mut state = self.lock();
-            pause = if std::mem::take(&mut state.is_up) {
-                FIRST_PAUSE
-            } else {
-                (pause * 2).min(LAST_PAUSE)
-            };
-            let words = why.to_string();
-            for (_, pending) in state.pending.drain() {
-                let _ = pending.send(Err(self.error(&words)));
-            }
-            state.failure = Some(words);
-            state.notify_all();
-            drop(state);
-            self.changed.notify_all();
-            thread::sleep(pause);
-        }
-    }
-
-    /// Connects, and serves until the connection ends. Returns why it did.
-    fn connect(&self) -> io::Error {
-        let (output, errors) = match self.start() {
-            Ok(pipes) => pipes,
-            Err(error) => return error,
-        };
-        let (sender, words) = bounded(1);
-        thread::spawn(move || sender.send(last_error_line(errors)));
-        let ended = self.read(&mut BufReader::new(output));
-        // What ends by itself says why.
-        *self.input.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let said = words.recv_timeout(LEAVE).unwrap_or_default();
-        let why = {
-            let mut state = self.lock();
-            state.end(None);
-            state.ended.take().unwrap_or("the connection is cut")
-        };
-        match ended {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && !said.is_empty() => {
-                io::Error::other(said)
-            }
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => io::Error::other(why),
-            Err(error) => error,
-            Ok(never) => match never {},
-        }
-    }
-
-    fn start(&self) -> io::Result<(ChildStdout, ChildStderr)> {
-        let mut command = self.command();
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let program = command.get_program().to_string_lossy().into_owned();
-        let mut child = command
-            .spawn()
-            .map_err(|error| io::Error::other(format!("{program} cannot be run ({error})")))?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let mut state = self.lock();
-        state.child = Some(child);
-        let (Some(input), Some(output), Some(errors)) = pipes else {
-            return Err(malformed());
-        };
-        *self.input.lock().unwrap_or_else(PoisonError::into_inner) = Some(input);
-        Ok((output, errors))
-    }
-
-    fn command(&self) -> Command {
-        let Transport { ssh, tv, .. } = transport();
-        if let Some(container) = self.name.strip_prefix("docker:") {
-            let mut command = Command::new("docker");
-            command.args(["exec", "-i", "--", container, "sh", "-c"]);
-            command.arg(format!("exec {tv} serve --stdio"));
-            return command;
-        }
-        let mut command = Command::new(ssh.first().map_or("ssh", String::as_str));
-        command.args(ssh.iter().skip(1));
-        // Nobody can answer a question of ssh; and a dead connection is noticed in 15 seconds.
-        command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
-        command.args(["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"]);
-        let name = self.name.replace(['[', ']'], "");
-        command.arg("--").arg(name);
-        command.arg(format!("{tv} serve --stdio"));
-        command
-    }
-
-    /// Reads the greeting, then answers and events, until the end.
-    fn read(&self, output: &mut impl BufRead) -> io::Result<std::convert::Infallible> {
-        let greeting = read_greeting(output)?;
-        let (permitted, watches) = {
-            let state = self.lock();
-            let watches = state.watches.iter();
-            let watches = watches.map(|(watch, watched)| (*watch, watched.paths.clone()));
-            (state.permitted.clone(), watches.collect::<Vec<_>>())
-        };
-        for path in permitted {
-            self.write(UNANSWERED, &WireRequest::Permit(bytes_of(&path)))?;
-        }
-        for (watch, paths) in watches {
-            self.write(UNANSWERED, &watch_these(watch, &paths, true))?;
-        }
-        {
-            let mut state = self.lock();
-            let known = state.greeting.as_ref().map(|greeting| &greeting.version);
-            if known != Some(&greeting.version) && greeting.version != OWN {
-                let words = format!("{} has tv {}, this is {OWN}", self.name, greeting.version);
-                let _ = NEWS.0.send(words.escape_debug().to_string());
-            }
-            (state.greeting, state.ended) = (Some(greeting), None);
-            state.generation += 1;
-            self.events.fetch_add(1, Ordering::AcqRel);
-            (state.is_up, state.failure) = (true, None);
-            state.notify_all();
-        }
-        self.changed.notify_all();
-        while let Some((number, frame)) = read_frame(output)? {
-            if number == EVENT {
-                self.events.fetch_add(1, Ordering::AcqRel);
-                self.dispatch_event(decoded(&frame)?);
-            } else if let Some(pending) = self.lock().pending.remove(&number) {
-                let _ = pending.send(Reply::read(frame));
-            }
-        }
-        Err(io::ErrorKind::UnexpectedEof.into())
-    }
-
-    fn dispatch_event(&self, event: WireChange) {
-        let state = self.lock();
-        let Some(watched) = state.watches.get(&event.watch) else {
-            return;
-        };
-        let paths = event
-            .paths
-            .into_iter()
-            .filter_map(|path| path_of(path).ok());
-        let paths: Vec<PathBuf> = paths.map(|path| self.path(&path)).collect();
-        (watched.wake)(paths, event.everything);
-    }
 }
 
 impl HostState {
@@ -716,48 +554,6 @@ fn watch_these(watch: u32, paths: &[PathBuf], renew: bool) -> WireRequest {
         paths: paths.iter().map(|path| bytes_of(path)).collect(),
         renew,
     }
-}
-
-/// Reads what comes before the first answer.
-fn read_greeting(output: &mut impl BufRead) -> io::Result<Greeting> {
-    let mut magic = Vec::new();
-    output.take(MAGIC.len() as u64).read_to_end(&mut magic)?;
-    if magic.is_empty() {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    if magic != MAGIC {
-        magic.extend_from_slice(output.fill_buf().unwrap_or_default());
-        let said: String = String::from_utf8_lossy(&magic)
-            .chars()
-            .take(QUOTED)
-            .collect();
-        let said = said.escape_debug();
-        let what = format!("no greeting of tv, but \"{said}\": its shell must write nothing");
-        return Err(io::Error::other(what));
-    }
-    let (_, frame) =
-        read_frame_within(output, LONGEST_GREETING)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-    let (protocol, rest) = frame.split_first_chunk::<2>().ok_or_else(malformed)?;
-    let protocol = u16::from_le_bytes(*protocol);
-    if protocol != PROTOCOL {
-        let what = format!(
-            "its tv speaks version {protocol} of the protocol, this one {PROTOCOL}; install the same tv there"
-        );
-        return Err(io::Error::other(what));
-    }
-    decoded(rest)
-}
-
-/// The last line that ssh or the far side wrote on standard error.
-fn last_error_line(errors: ChildStderr) -> String {
-    let mut said = Vec::new();
-    let mut errors = errors;
-    let _ = errors.by_ref().take(LAST_WORDS).read_to_end(&mut said);
-    // It must not wait for a reader.
-    let _ = io::copy(&mut errors, &mut io::sink());
-    let said = String::from_utf8_lossy(&said);
-    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-    last.unwrap_or_default().to_owned()
 }
 
 /// A share in the events of a host.
@@ -805,155 +601,9 @@ impl Drop for FarWatch {
     }
 }
 
-/// An open file of another machine.
-#[derive(Clone, Debug)]
-pub struct FarFile {
-    opened: Arc<RemoteFile>,
-    /// Where it is read on.
-    at: Arc<AtomicU64>,
-    /// Whether what was read a moment ago is used again.
-    is_kept: bool,
-}
-
-#[derive(Debug)]
-struct RemoteFile {
-    host: Arc<Host>,
-    path: PathBuf,
-    /// The connection in which it is open, and its number there; `None` as long as its beginning
-    /// was enough.
-    open: Mutex<Option<(u64, u32)>>,
-    seen: Arc<SeenFile>,
-}
-
 impl std::fmt::Debug for Host {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
-    }
-}
-
-impl FarFile {
-    /// The same file, each part of which is asked for anew.
-    pub(super) fn current(self) -> Self {
-        Self {
-            is_kept: false,
-            ..self
-        }
-    }
-
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
-        let opened = &self.opened;
-        if self.is_kept && opened.seen.is_new(opened.host.events()) {
-            return Ok(opened.seen.metadata);
-        }
-        match opened.host.request(&WireRequest::Facts(opened.number()?))? {
-            Reply::Answer(WireAnswer::Metadata(metadata)) => Ok(opened.host.marked(metadata)),
-            _ => Err(malformed()),
-        }
-    }
-
-    pub(super) fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
-        let RemoteFile { host, seen, .. } = &*self.opened;
-        let seen = Some(seen).filter(|_| self.is_kept);
-        let asked = Asked::now(host.events());
-        if let Some(read) = seen.and_then(|seen| seen.read(buffer, at, asked)) {
-            return Ok(read);
-        }
-        // Who reads on reads to the end.
-        let most = match seen {
-            Some(seen) if seen.goes_on(at) => PORTION,
-            _ => buffer.len().min(PORTION),
-        };
-        let len = u32::try_from(most).unwrap_or(0);
-        let file = self.opened.number()?;
-        let Reply::Content(bytes) = host.request(&WireRequest::Read { file, at, len })? else {
-            return Err(malformed());
-        };
-        let read = bytes.len().min(buffer.len());
-        let room = buffer.get_mut(..read).filter(|_| bytes.len() <= most);
-        let part = bytes.get(..read).zip(room);
-        let (part, room) = part.ok_or_else(malformed)?;
-        room.copy_from_slice(part);
-        if let Some(seen) = seen {
-            seen.keep(at, bytes, most, asked);
-        }
-        Ok(read)
-    }
-
-    pub(super) fn current_path(&self) -> Option<PathBuf> {
-        let opened = &self.opened;
-        let asked = WireRequest::PathNow(opened.number().ok()?);
-        match opened.host.request(&asked).ok()? {
-            Reply::Answer(WireAnswer::Path(path)) => Some(opened.host.path(&path_of(path?).ok()?)),
-            _ => None,
-        }
-    }
-
-    /// Its real path when it was opened.
-    pub(super) fn opened_path(&self) -> Option<&Path> {
-        self.opened.seen.real.as_deref()
-    }
-
-    pub(super) fn is_locked(&self, start: u64, length: u64) -> bool {
-        let file = self.opened.number();
-        file.and_then(|file| {
-            self.opened.host.flag(&WireRequest::Locked {
-                file,
-                start,
-                length,
-            })
-        })
-        .unwrap_or(false)
-    }
-
-    pub(super) fn position(&self) -> u64 {
-        self.at.load(Ordering::Relaxed)
-    }
-}
-
-impl RemoteFile {
-    /// Its number in this connection: it is opened when its beginning is not enough, and again
-    /// after a cut.
-    fn number(&self) -> io::Result<u32> {
-        let Self {
-            host,
-            path,
-            open,
-            seen,
-        } = self;
-        let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((generation, number)) = *open
-            && generation == host.lock().generation
-        {
-            return Ok(number);
-        }
-        let (generation, number, metadata) = host.open_there(path)?;
-        let seen = &seen.metadata;
-        if (metadata.device, metadata.inode) != (seen.device, seen.inode) {
-            host.send(&WireRequest::Close(number));
-            // A new handle alone can help.
-            return Err(rustix::io::Errno::STALE.into());
-        }
-        *open = Some((generation, number));
-        Ok(number)
-    }
-}
-
-impl Read for FarFile {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.read_at(buffer, self.position())?;
-        self.at.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
-
-impl Drop for RemoteFile {
-    fn drop(&mut self) {
-        self.seen.trim();
-        let open = *self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let here = self.host.lock().generation;
-        if let Some((_, number)) = open.filter(|(generation, _)| *generation == here) {
-            self.host.send(&WireRequest::Close(number));
-        }
     }
 }
 
