@@ -22,7 +22,7 @@ pub(crate) struct Sides {
 
 /// The comparison of both sides after the last common entry.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct ComparedSides {
     /// What only the branch has.
     pub(crate) branch: PathFacts,
     /// What only the active path has.
@@ -56,7 +56,7 @@ impl Sides {
     }
 
     /// Compares the sides in the current state of the session.
-    pub(crate) fn compare(&self, transcript: &Transcript) -> Compared {
+    pub(crate) fn compare(&self, transcript: &Transcript) -> ComparedSides {
         let abandoned = &transcript.branches().abandoned;
         let since = self
             .common
@@ -84,7 +84,7 @@ impl Sides {
                 (our, their) => break [our, their].map(|step| step.map(|step| step.place)),
             }
         };
-        Compared {
+        ComparedSides {
             branch: facts(&self.own),
             active: facts(&active),
             same,

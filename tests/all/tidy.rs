@@ -1,6 +1,7 @@
 //! Rules that the compiler does not check: which layer may import which, the words in names, the
 //! files that each format must have, the topics that README and manual must cover.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -347,6 +348,103 @@ fn files_of_a_layer_do_not_import_its_top() {
         }
     }
     expect_none(complaints);
+}
+
+/// The module of a file, by the names from the root of the crate.
+fn module_of(path: &str) -> Vec<String> {
+    let names = path.strip_prefix("src/").unwrap();
+    let names = names.strip_suffix(".rs").unwrap().split('/');
+    names
+        .filter(|name| !["mod", "lib", "main"].contains(name))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The paths of a tree of imports: `a::{b, c::d}` has two.
+fn paths_of(tree: &str, before: &[String], paths: &mut Vec<Vec<String>>) {
+    let (head, rest) = tree.split_once('{').unwrap_or((tree, ""));
+    let head = head.split(" as ").next().unwrap();
+    let names = head.split("::").map(str::trim);
+    let names = names.filter(|name| !name.is_empty()).map(str::to_owned);
+    let path: Vec<String> = before.iter().cloned().chain(names).collect();
+    let Some((body, _)) = rest.rsplit_once('}') else {
+        return paths.push(path);
+    };
+    let mut depth = 0;
+    let parts = body.split(|c: char| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == ',' && depth == 0
+    });
+    for part in parts.filter(|part| !part.trim().is_empty()) {
+        paths_of(part, &path, paths);
+    }
+}
+
+/// The modules that a file imports from, without those that it lies in or that lie in it.
+fn imported(source: &Source, modules: &BTreeSet<Vec<String>>) -> BTreeSet<Vec<String>> {
+    let own = module_of(&source.path);
+    let code: Vec<&str> = source.code().map(|(_, line)| line).collect();
+    let code = code.join(" ");
+    let mut paths = Vec::new();
+    for (at, _) in code.match_indices("use ") {
+        if starts_word(&code, at)
+            && let Some((tree, _)) = code[at + 4..].split_once(';')
+        {
+            paths_of(tree, &[], &mut paths);
+        }
+    }
+    let resolve = |path: Vec<String>| {
+        let up = path.iter().take_while(|name| *name == "super").count();
+        let from = match path.first()?.as_str() {
+            "crate" => path[1..].to_vec(),
+            "self" => [&own[..], &path[1..]].concat(),
+            "super" => [&own[..own.len().checked_sub(up)?], &path[up..]].concat(),
+            _ => [&own[..], &path[..]].concat(),
+        };
+        (1..=from.len())
+            .rev()
+            .map(|length| from[..length].to_vec())
+            .find(|path| modules.contains(path))
+    };
+    let found = paths.into_iter().filter_map(resolve);
+    found
+        .filter(|path| !path.starts_with(&own) && !own.starts_with(path))
+        .collect()
+}
+
+#[test]
+fn no_files_import_each_other() {
+    let sources: Vec<Source> = sources()
+        .into_iter()
+        .filter(|source| !source.path.contains("tests"))
+        .collect();
+    let modules: BTreeSet<Vec<String>> = sources
+        .iter()
+        .map(|source| module_of(&source.path))
+        .filter(|module| !module.is_empty())
+        .collect();
+    let mut imports: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = sources
+        .iter()
+        .map(|source| (module_of(&source.path), imported(source, &modules)))
+        .collect();
+    assert!(imports.values().map(BTreeSet::len).sum::<usize>() > 1_000);
+    // What imports nothing that is left, and what nothing left imports, is in no circle.
+    loop {
+        let left: BTreeSet<Vec<String>> = imports.keys().cloned().collect();
+        let used: BTreeSet<Vec<String>> = imports.values().flatten().cloned().collect();
+        for others in imports.values_mut() {
+            others.retain(|other| left.contains(other));
+        }
+        imports.retain(|module, others| !others.is_empty() && used.contains(module));
+        if imports.len() == left.len() {
+            break;
+        }
+    }
+    let line = |(module, others): (&Vec<String>, &BTreeSet<Vec<String>>)| {
+        let others: Vec<String> = others.iter().map(|other| other.join("::")).collect();
+        format!("{} imports {}", module.join("::"), others.join(", "))
+    };
+    expect_none(imports.iter().map(line).collect());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Branches against the active path.
 
-use super::{Compared, Sides};
+use super::{ComparedSides, Sides};
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Piece, Role};
 use crate::model::text::Text;
@@ -38,7 +38,10 @@ fn transcript_of(records: &[(&str, &str, &str)]) -> Transcript {
     transcript
 }
 
-fn compared(transcript: &Transcript, number: usize) -> (Option<&str>, Compared, [Option<&str>; 2]) {
+fn compared(
+    transcript: &Transcript,
+    number: usize,
+) -> (Option<&str>, ComparedSides, [Option<&str>; 2]) {
     let key = |id| transcript.get(id).map(|entry| entry.key.as_str());
     let sides = Sides::of(transcript, number).unwrap();
     let compared = sides.compare(transcript);

@@ -8,7 +8,7 @@ use super::rows::{branch_of, fate_label, of_lane as started_by};
 use crate::analysis::account::PathFacts;
 use crate::analysis::agents::AgentState;
 use crate::analysis::calls::Place;
-use crate::analysis::compare::{Compared, Sides};
+use crate::analysis::compare::{ComparedSides, Sides};
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
@@ -150,7 +150,7 @@ fn branch_facts(scene: &PageScene<'_>, branch: &Branch) -> PathFacts {
     )
 }
 
-fn first(compared: &Compared, side: usize) -> Option<Place> {
+fn first(compared: &ComparedSides, side: usize) -> Option<Place> {
     compared.differs.get(side).copied().flatten()
 }
 
