@@ -16,6 +16,7 @@ use crate::model::record::FileId;
 use crate::model::text::text_of;
 use crate::source::lines::LineBuffer;
 use crate::source::packed;
+use crate::source::pattern::{from_root, named_like};
 use crate::source::stream::{StreamPiece, start};
 
 /// Limit of the files of a session.
@@ -39,7 +40,7 @@ pub(crate) fn parts(format: &dyn Format, path: &Path, files: &FileTable) -> Vec<
     while parts.len() < MOST
         && let Some(earlier) = before(format, &next)
     {
-        let mut names = files_of(&format.files(&next, FileRole::Earlier(&earlier.id)))
+        let mut names = files_beside(format, &next, FileRole::Earlier(&earlier.id))
             .into_iter()
             .filter(|name| !known.contains(name));
         let Some(found) =
@@ -69,7 +70,7 @@ pub(crate) fn originals(
     let Some(head) = continued.and_then(|_| read_head(path).ok()) else {
         return;
     };
-    let names = files_of(&format.files(path, FileRole::Original(&text_of(&head.bytes))));
+    let names = files_beside(format, path, FileRole::Original(&text_of(&head.bytes)));
     let Some(name) = names.into_iter().find(|name| name != path) else {
         return;
     };
@@ -106,7 +107,7 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
                     .is_some_and(|named| named.id == own)
         };
         let path = first.as_deref().unwrap_or(path);
-        let names = files_of(&format.files(path, FileRole::Earlier(&part.id)));
+        let names = files_beside(format, path, FileRole::Earlier(&part.id));
         let Some(name) = names.into_iter().filter(is_before).min() else {
             break;
         };
@@ -115,6 +116,15 @@ pub(super) fn first_file(format: &dyn Format, path: &Path, head: &[u8]) -> Optio
         first = Some(name);
     }
     first
+}
+
+/// The files of a role beside the one at `path`, named in the way it is: a relative path does not
+/// tell in which folder it lies.
+fn files_beside(format: &dyn Format, path: &Path, role: FileRole<'_>) -> Vec<PathBuf> {
+    files_of(&format.files(&from_root(path), role))
+        .into_iter()
+        .map(|found| named_like(found, path))
+        .collect()
 }
 
 fn before(format: &dyn Format, path: &Path) -> Option<EarlierPart> {

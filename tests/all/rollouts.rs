@@ -178,6 +178,29 @@ fn a_review_of_an_action_is_in_no_list() {
 }
 
 #[test]
+fn the_first_file_is_found_by_any_way_to_name_the_second() {
+    let folder = fixtures::root().join("codex");
+    let (_dir, dated) = home(&[FIRST, SECOND]);
+    let day = dated.join("sessions/2026/10/02");
+    for (here, name) in [
+        (folder.as_path(), SECOND.to_owned()),
+        (folder.as_path(), format!("./{SECOND}")),
+        (day.as_path(), SECOND.to_owned()),
+        (dated.as_path(), format!("sessions/2026/10/02/{SECOND}")),
+    ] {
+        let output = assert_cmd::Command::cargo_bin("tv")
+            .unwrap()
+            .args(["show", &name])
+            .current_dir(here)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("Count the sacks"), "{name}: {text}");
+        assert!(!text.contains("which is not here"), "{name}: {text}");
+    }
+}
+
+#[test]
 fn a_thread_over_two_files_is_one_session_without_what_was_taken_back() {
     let (_dir, home) = home(&[FIRST, SECOND]);
     let path = home.join("sessions/2026/10/02").join(SECOND);

@@ -13,6 +13,8 @@ const ARCHIVE: &str = "archived_sessions";
 /// Length of a thread's id in characters.
 const ID: usize = 36;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// Days after which a thread's files are searched in all folders at once.
+const MOST_DAYS: i64 = 100;
 
 /// The thread of a rollout; `None` for the prompt history and the index of titles.
 pub(crate) fn named(path: &Path) -> Option<SessionName<'_>> {
@@ -99,29 +101,17 @@ pub(crate) fn archive(path: &Path) -> Option<PathBuf> {
 }
 
 /// Where the rollout of a sub-agent may be: beside its parent's, in the folder of the date in its
-/// id, or archived. Folders are by local date in an unknown time zone, so those of the adjacent
-/// days are included.
+/// id, or archived.
 pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
     if !is_thread(thread) {
         return Vec::new();
     }
     let mut folders: Vec<PathBuf> = path.parent().map(Path::to_owned).into_iter().collect();
     if let Some(home) = codex_home(path) {
-        let began = time_of(thread).map(|at| at.0);
-        let days = began
-            .into_iter()
-            .flat_map(|at| [at - DAY_MS, at, at + DAY_MS]);
-        let day = |at| {
-            home.join("sessions").join(
-                Timestamp(at)
-                    .to_rfc3339()
-                    .get(..10)
-                    .unwrap_or("")
-                    .replace('-', "/"),
-            )
-        };
+        let days = time_of(thread).map(|began| days(&home, began, began));
         folders.extend(
-            days.map(day)
+            days.into_iter()
+                .flatten()
                 .filter(|folder| Some(folder.as_path()) != path.parent()),
         );
         folders.push(home.join(ARCHIVE));
@@ -133,20 +123,51 @@ pub(crate) fn of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
         .collect()
 }
 
-/// All files of a thread: the first one and its continuations, each in the folder of its own date.
+/// The files of a thread from which the rollout at `path` may continue: the first one and its
+/// continuations, each in the folder of its own date.
 pub(crate) fn files_of_thread(path: &Path, thread: &str) -> Vec<Pattern> {
     if !is_thread(thread) {
         return Vec::new();
     }
     let name = format!("*{thread}*.jsonl*");
     let folders = match codex_home(path) {
-        Some(home) => vec![home.join("sessions/*/*/*"), home.join(ARCHIVE).join("**")],
+        Some(home) => {
+            // All days of some years are hundreds of folders, which would be listed again for each
+            // session.
+            let span = time_of(thread).zip(day_in_name(path));
+            let is_near = |(began, day): &(Timestamp, Timestamp)| {
+                (-DAY_MS..MOST_DAYS * DAY_MS).contains(&(day.0 - began.0))
+            };
+            let mut folders = match span.filter(is_near) {
+                Some((began, day)) => days(&home, began, day),
+                None => vec![home.join("sessions/*/*/*")],
+            };
+            folders.push(home.join(ARCHIVE).join("**"));
+            folders
+        }
         None => path.parent().map(Path::to_owned).into_iter().collect(),
     };
     folders
         .iter()
         .map(|folder| Pattern(folder.join(&name)))
         .collect()
+}
+
+/// The folders of the days from `first` to `last`. They are by local date in an unknown time zone,
+/// so those of the adjacent days are included.
+fn days(home: &Path, first: Timestamp, last: Timestamp) -> Vec<PathBuf> {
+    let sessions = home.join("sessions");
+    let folder = |at: Timestamp| Some(sessions.join(at.to_rfc3339().get(..10)?.replace('-', "/")));
+    let days = std::iter::successors(Some(first.0 - DAY_MS), |at| Some(at + DAY_MS));
+    days.take_while(|at| *at <= last.0 + DAY_MS)
+        .filter_map(|at| folder(Timestamp(at)))
+        .collect()
+}
+
+/// The date in the name of a rollout.
+fn day_in_name(path: &Path) -> Option<Timestamp> {
+    let day = file_name(path).strip_prefix("rollout-")?.get(..10)?;
+    Timestamp::parse(&format!("{day}T23:59:59Z"))
 }
 
 /// The creation time in an id: those of version 7 begin with milliseconds.
@@ -162,7 +183,7 @@ pub(crate) fn time_of(id: &str) -> Option<Timestamp> {
 mod tests {
     use std::path::Path;
 
-    use super::{codex_home, named, of_thread, time_of};
+    use super::{codex_home, files_of_thread, named, of_thread, time_of};
 
     #[test]
     fn the_thread_is_the_first_id_of_a_name() {
@@ -231,5 +252,32 @@ mod tests {
             "{all:?}"
         );
         assert!(of_thread(parent, "../../etc/passwd").is_empty());
+    }
+
+    #[test]
+    fn a_base_is_searched_in_the_days_between_it_and_its_continuation() {
+        let base = "019fa8f6-0000-7000-8000-00000000000c";
+        let places = |path: &str| -> Vec<String> {
+            let patterns = files_of_thread(Path::new(path), base);
+            let folder =
+                |pattern: &super::Pattern| pattern.0.parent().unwrap().display().to_string();
+            patterns.iter().map(folder).collect()
+        };
+        let dated = places("/h/.codex/sessions/2026/07/29/rollout-2026-07-29T01-00-00-x.jsonl");
+        for day in ["27", "28", "29", "30"] {
+            assert!(
+                dated.contains(&format!("/h/.codex/sessions/2026/07/{day}")),
+                "{dated:?}"
+            );
+        }
+        assert!(dated.contains(&"/h/.codex/archived_sessions/**".to_owned()));
+        assert_eq!(dated.len(), 5, "{dated:?}");
+        let any = ["/h/.codex/sessions/*/*/*", "/h/.codex/archived_sessions/**"];
+        assert_eq!(places("/h/.codex/archived_sessions/saved.jsonl"), any);
+        // The clock was set back, or the name is not the agent's.
+        assert_eq!(
+            places("/h/.codex/sessions/2025/01/01/rollout-2025-01-01T01-00-00-x.jsonl"),
+            any
+        );
     }
 }
