@@ -372,8 +372,12 @@ fn newest_session_file(mut files: Vec<PathBuf>) -> Option<PathBuf> {
             return Some(first.clone());
         }
     }
+    // Of two files that are each other's companions the one is opened that only a list leaves out.
+    let is_listed_instead =
+        |other: &PathBuf| format.file(newest, FileRole::Instead).as_ref() == Some(other);
     let is_owner = |other: &&PathBuf| {
         *other != newest
+            && !is_listed_instead(other)
             && format
                 .files(other, FileRole::Companion)
                 .iter()

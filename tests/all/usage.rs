@@ -730,6 +730,12 @@ fn a_file_that_another_one_stands_for_counts_only_there() {
         &history.to_string(),
     );
     assert_eq!(requests(&home, &["roo"]), 1);
+    // An answer of which only the history tells counts, too.
+    for name in ["ui_messages.json", "api_conversation_history.json"] {
+        let text = fs::read_to_string(Path::new("tests/fixtures/cline/legacy").join(name)).unwrap();
+        home.write(&format!("cline/tasks/n2/{name}"), &text);
+    }
+    assert_eq!(requests(&home, &["cline"]), 2);
 }
 
 /// An index of sessions has less than their files: it stands for those that are gone.

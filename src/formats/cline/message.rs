@@ -236,6 +236,23 @@ impl MessageFiles {
         self.lanes.add_links(json);
     }
 
+    /// Sets the history to the messages of a file beside the panel, for their usage only.
+    pub(super) fn read_usage(&mut self, messages: &[Json<'_>], out: &mut Batch) {
+        let mut known = |(index, json): (usize, &Json<'_>)| {
+            let is_answer = json.get("role").is("assistant");
+            let metrics = Some(json.get("metrics")).filter(|_| is_answer);
+            KnownMessage {
+                key: Text::clean(&format!("history:{index}")),
+                is_answer,
+                at: json.get("ts").moment(),
+                usage: metrics.and_then(|metrics| metrics::usage(metrics, out)),
+                model: json.get("modelInfo").first(&["id", "modelId"], Json::text),
+                is_billed: false,
+            }
+        };
+        self.history = messages.iter().enumerate().map(&mut known).collect();
+    }
+
     /// Emits the usage of answers for which the panel had none, at the end of the reading.
     pub(super) fn emit_unbilled(&mut self, out: &mut Batch) {
         for message in self.history.iter_mut().filter(|message| !message.is_billed) {

@@ -18,13 +18,14 @@ mod xml;
 
 use std::path::Path;
 
-use self::message::MessageFiles;
+use self::message::{KnownMessage, MessageFiles};
+use self::panel::request::PanelRequest;
 use super::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
 use super::definition::head::Head;
 use super::definition::heads::head;
 use super::json::Json;
 use super::probe::{Probe, ProbeResult};
-use super::roots::{FileRole, Pattern, SessionName};
+use super::roots::{FileRole, Pattern, SessionName, file_name};
 use super::unknown::{self, NamedKind};
 use super::zeros::ZeroCosts;
 use crate::model::edit::{Batch, MetaEdit, Severity};
@@ -79,8 +80,8 @@ fn companions(path: &Path) -> Vec<Pattern> {
         .and_then(|name| name.to_str())
         .unwrap_or("");
     match name {
-        "api_conversation_history.json" => return vec![beside("ui_messages.json"), beside(TASK)],
-        "ui_messages.json" => return vec![beside(TASK)],
+        places::HISTORY => return vec![beside(places::SCREEN), beside(TASK)],
+        places::SCREEN => return vec![beside(places::HISTORY), beside(TASK)],
         _ => {}
     }
     let Some(session) = name.strip_suffix(".messages.json") else {
@@ -123,6 +124,17 @@ impl Decoder for ClineDecoder {
             RecordPlace::File(_) if manifest::is_manifest(json) => {
                 manifest::emit(json, &mut self.messages.bill, out);
                 Fate::Shown
+            }
+            RecordPlace::File(path) if file_name(path) == places::HISTORY => {
+                self.messages.read_usage(json.items(), out);
+                let key_of = |request: &PanelRequest, _: &KnownMessage| request.key.clone();
+                task::bill(
+                    &self.panel.requests,
+                    &mut self.messages.history,
+                    key_of,
+                    out,
+                );
+                BESIDE
             }
             RecordPlace::File(_) if !json.items().is_empty() => {
                 task::emit(json.items(), &mut self.messages.history, out)

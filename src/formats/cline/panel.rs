@@ -21,6 +21,7 @@ use crate::model::text::Text;
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::Scope;
 use block::PanelMessage;
+use request::PanelRequest;
 
 /// The piece of the line below a call that waits for permission.
 const PERMISSION: Piece = Piece(u64::MAX);
@@ -48,6 +49,8 @@ pub(super) struct Panel {
     /// The range of messages that are no longer sent to the model.
     deleted: Option<String>,
     plan: Option<String>,
+    /// All requests in order, which the history beside the panel completes.
+    pub(super) requests: Vec<PanelRequest>,
 }
 
 /// Whether a value is a message of the panel.
@@ -109,6 +112,11 @@ impl Panel {
         let condensing = json.get("contextCondense");
         let usage =
             request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
+        if kind == "api_req_started" {
+            let request = PanelRequest::new(json, key.clone(), usage.clone());
+            self.requests.pop_if(|last| last.key == key);
+            self.requests.push(request);
+        }
         entry.usage = usage.map(Box::new);
         let mut shown = self
             .compaction(json)

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::roots::{SessionName, file_name, folder_name};
 
-const SCREEN: &str = "ui_messages.json";
-const HISTORY: &str = "api_conversation_history.json";
+pub(super) const SCREEN: &str = "ui_messages.json";
+pub(super) const HISTORY: &str = "api_conversation_history.json";
 
 /// The session that a file belongs to. A lead's file is named after its folder; the files of a task
 /// are in a folder named after the task.

@@ -1,16 +1,18 @@
-//! A task folder of the extension: the API history is the transcript, and the panel's file beside
-//! it has the usage of requests.
+//! A task folder of the extension has its session twice: as the API history and as the messages of the
+//! panel. Either may be opened; of the one beside it only what was spent is added.
 //!
 //! Invariant: an answer has one usage, which is that of its request in the panel, with cost and
-//! cache, completed by its own. So nothing is counted twice.
+//! cache, completed by its own. So nothing is counted twice, whichever file was opened.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::content::raw;
 use super::message::KnownMessage;
-use super::panel::{self, block, request};
+use super::panel::request::{self, PanelRequest};
+use super::panel::{self, block};
 use crate::formats::json::{self, Json};
 use crate::formats::unknown;
+use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Piece, Role};
 use crate::model::tally::Fate;
@@ -21,14 +23,8 @@ use crate::model::usage::Usage;
 /// Joins the usage in the panel's messages with the answers of the history. Unknown messages of the
 /// panel are shown.
 pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mut Batch) -> Fate {
-    let mut taken: HashSet<usize> = HashSet::new();
     let mut kinds: BTreeMap<&str, (usize, bool)> = BTreeMap::new();
-    let requests: Vec<Option<Timestamp>> = messages
-        .iter()
-        .filter(|message| panel::kind_of(message) == "api_req_started")
-        .map(|message| message.get("ts").moment())
-        .collect();
-    let mut number = 0;
+    let mut requests = Vec::new();
     for message in messages {
         let kind = panel::kind_of(message);
         let (count, is_unread) = kinds
@@ -41,36 +37,17 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
             unknown::record(block::name_of(kind, message), message, entry, out);
             continue;
         }
-        let is_request = kind == "api_req_started";
-        number += usize::from(is_request);
         let payload = json::read(message.get("text").str_or_empty()).unwrap_or(Json::Null);
-        let Some(usage) = request::usage(kind, &payload, out).filter(|usage| !usage.is_zero())
-        else {
-            continue;
-        };
-        let next = requests.get(number).copied().flatten();
-        let place =
-            answer(message, next, history).filter(|place| is_request && taken.insert(*place));
-        let answer = place.and_then(|place| history.get_mut(place));
-        let own = || {
-            Text::clean(&format!(
-                "panel:{}:{kind}",
-                message.get("ts").int().unwrap_or(0)
-            ))
-        };
-        let of = answer
-            .as_ref()
-            .map_or_else(own, |answer| answer.key.clone());
-        let model = message.at(&["modelInfo", "modelId"]).text();
-        let usage = match answer {
-            Some(answer) => {
-                answer.is_billed = true;
-                completed(usage, answer.usage.as_ref())
-            }
-            None => usage,
-        };
-        out.usage(of, usage, model);
+        let usage = request::usage(kind, &payload, out);
+        let ts = message.get("ts").int().unwrap_or(0);
+        let request = PanelRequest::new(message, Text::clean(&format!("panel:{ts}:{kind}")), usage);
+        if kind == "api_req_started" {
+            requests.push(request);
+        } else if let Some(usage) = request.usage {
+            out.usage(request.key, usage, request.model);
+        }
     }
+    bill(&requests, history, |_, answer| answer.key.clone(), out);
     let key = Text::clean(&format!("panel:{}", out.origin().file.0));
     let mut entry = out.new_entry(key, Role::Harness, None);
     entry.marks.quiet = true;
@@ -85,6 +62,33 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
     );
     entry.push_piece(Piece::default(), shown);
     out.show(entry)
+}
+
+/// Emits the usage of the panel's requests, of each completed by that of its answer and for the key
+/// that `key_of` selects of the two.
+pub(super) fn bill(
+    requests: &[PanelRequest],
+    history: &mut [KnownMessage],
+    key_of: fn(&PanelRequest, &KnownMessage) -> Key,
+    out: &mut Batch,
+) {
+    let mut taken: HashSet<usize> = HashSet::new();
+    let ends = requests.iter().skip(1).map(|next| next.at);
+    for (request, next) in requests.iter().zip(ends.chain([None])) {
+        let Some(usage) = request.usage.clone() else {
+            continue;
+        };
+        let place = answer(request, next, history).filter(|place| taken.insert(*place));
+        let (of, usage) = match place.and_then(|place| history.get_mut(place)) {
+            Some(answer) => {
+                answer.is_billed = true;
+                let usage = completed(usage, answer.usage.as_ref());
+                (key_of(request, answer), usage)
+            }
+            None => (request.key.clone(), usage),
+        };
+        out.usage(of, usage, request.model.clone());
+    }
 }
 
 /// The usage in the panel, completed by that of the answer.
@@ -102,15 +106,19 @@ fn completed(panel: Usage, answer: Option<&Usage>) -> Usage {
 
 /// The position of the answer to a request in the history: two after the recorded index of the
 /// message before the request, or else the first answer between this request and the next.
-fn answer(request: &Json<'_>, next: Option<Timestamp>, history: &[KnownMessage]) -> Option<usize> {
-    if let Some(index) = request.get("conversationHistoryIndex").int() {
+fn answer(
+    request: &PanelRequest,
+    next: Option<Timestamp>,
+    history: &[KnownMessage],
+) -> Option<usize> {
+    if let Some(index) = request.index {
         let place = usize::try_from(index.saturating_add(2)).ok()?;
         return history
             .get(place)
             .filter(|message| message.is_answer)
             .map(|_| place);
     }
-    let asked = request.get("ts").moment()?;
+    let asked = request.at?;
     history.iter().position(|message| {
         let is_after = message.at.is_some_and(|at| at >= asked);
         is_after

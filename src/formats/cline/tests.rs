@@ -383,9 +383,35 @@ fn the_panel_beside_a_history_only_adds_what_was_spent() {
         assert_eq!(more.entries().count(), both.entries().count() + 1, "{say}");
         assert_eq!(more.tally().unknown.is_empty(), say == "info");
     }
-    // Usage in the history itself is not counted twice.
-    let transcript = read(HISTORY, &[("ui_messages.json", PANEL)]);
-    assert_eq!(spent(&transcript), 6_000_000);
+}
+
+/// Whichever file of a task was opened, the other adds what only it has, and nothing twice.
+#[test]
+fn both_files_of_a_task_count_the_same() {
+    let tasks = [
+        (HISTORY, PANEL),
+        (TASK, TASK_PANEL),
+        (RESUMED, RESUMED_PANEL),
+    ];
+    let inputs = tasks.map(|(history, panel)| {
+        let beside = "api_conversation_history.json";
+        let [by_history, by_panel] = [
+            read(history, &[("ui_messages.json", panel)]),
+            read(panel, &[(beside, history)]),
+        ];
+        assert_eq!(by_history.totals().sum(), by_panel.totals().sum());
+        // The history is read again when the agent has written to it.
+        let again = read(panel, &[(beside, history), (beside, history)]);
+        assert_eq!(again.totals().sum(), by_panel.totals().sum());
+        let shown = |transcript: &Transcript| transcript.entries().count();
+        assert_eq!(shown(&by_panel), shown(&read(panel, &[])));
+        let sum = by_panel.totals().sum();
+        (sum.input.total, sum.recorded_nanos)
+    });
+    assert_eq!(
+        inputs,
+        [(1910, 6_000_000), (2710, 10_500_000), (942, 25_100_000)]
+    );
 }
 
 #[test]
@@ -458,7 +484,7 @@ fn only_the_lead_of_a_session_has_sub_agents_beside_it() {
     assert_eq!(patterns("/s/1_a/scout.messages.json"), 1);
     assert_eq!(patterns("/s/1_a/1_a.json"), 0);
     assert_eq!(patterns("/tasks/1/api_conversation_history.json"), 2);
-    assert_eq!(patterns("/tasks/1/ui_messages.json"), 1);
+    assert_eq!(patterns("/tasks/1/ui_messages.json"), 2);
 }
 
 #[test]

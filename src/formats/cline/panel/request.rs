@@ -3,7 +3,10 @@
 use crate::formats::cline::history::result_title;
 use crate::formats::cline::metrics;
 use crate::formats::json::Json;
+use crate::model::body::Key;
 use crate::model::edit::Batch;
+use crate::model::text::Name;
+use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
 /// Beginnings of notes after the results.
@@ -23,7 +26,34 @@ const SPEAKING: [&str; 4] = [
 /// The title of a failed result if tools are called by the API.
 pub(super) const FAILED: &str = "Tool (Error)";
 
-/// The usage in a message; `None` if it has none.
+/// A request in the panel.
+pub(in crate::formats::cline) struct PanelRequest {
+    pub(in crate::formats::cline) key: Key,
+    pub(in crate::formats::cline) at: Option<Timestamp>,
+    /// The index in the history of the message before the request.
+    pub(in crate::formats::cline) index: Option<i64>,
+    pub(in crate::formats::cline) usage: Option<Usage>,
+    pub(in crate::formats::cline) model: Option<Name>,
+}
+
+impl PanelRequest {
+    pub(in crate::formats::cline) fn new(
+        message: &Json<'_>,
+        key: Key,
+        usage: Option<Usage>,
+    ) -> Self {
+        Self {
+            key,
+            at: message.get("ts").moment(),
+            index: message.get("conversationHistoryIndex").int(),
+            usage,
+            model: message.at(&["modelInfo", "modelId"]).text(),
+        }
+    }
+}
+
+/// The usage in a message; `None` if it has none, as a request that was not answered, whose counts
+/// are all 0.
 pub(in crate::formats::cline) fn usage(
     kind: &str,
     payload: &Json<'_>,
@@ -35,7 +65,7 @@ pub(in crate::formats::cline) fn usage(
         "deleted_api_reqs" | "subagent_usage" => Scope::Extra,
         _ => return None,
     };
-    metrics::of_request(payload, scope, out)
+    metrics::of_request(payload, scope, out).filter(|usage| !usage.is_zero())
 }
 
 /// The cost of a compaction, which no request records.
