@@ -430,6 +430,20 @@ impl SessionRow {
         }
     }
 
+    /// Until when it needs the user or not, if nothing is written; `None` if that may change at any
+    /// time.
+    pub(crate) fn holds_until(&self, now: Timestamp) -> Option<Timestamp> {
+        if self.activity.is_work() || self.flags.running > 0 {
+            return None;
+        }
+        if !self.need.needs_user() {
+            return Some(Timestamp(i64::MAX));
+        }
+        let since = self.since()?;
+        let until = Timestamp(since.0.saturating_add_unsigned(IDLE_AFTER_MS));
+        Some(until).filter(|until| *until >= now)
+    }
+
     /// Whether its state may change soon by time alone.
     pub fn ticks(&self, now: Timestamp) -> bool {
         self.activity.is_work() || self.need.needs_user() && is_expected(self.since(), now)

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::ingest::fs;
 use crate::model::found::FoundSession;
 use crate::model::record::Shape;
+use crate::model::timestamp::Timestamp;
 
 /// The state of a session's files, to detect changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,10 +54,10 @@ impl Stamps {
         )
     }
 
-    /// Whether nothing has changed since.
-    pub(super) fn are_current(&self, found: &FoundSession) -> bool {
+    /// Whether nothing has changed since; `modified` is the time of its row.
+    pub(super) fn are_current(&self, modified: Option<Timestamp>) -> bool {
         match self.row {
-            Some(row) => found.modified.is_some_and(|at| at.0 == row),
+            Some(row) => modified.is_some_and(|at| at.0 == row),
             None => {
                 Self::of(self.files.iter().map(|(path, ..)| path.as_path())).as_ref() == Some(self)
             }
@@ -64,7 +65,7 @@ impl Stamps {
     }
 
     /// The paths of the session's files.
-    pub(super) fn into_files(self) -> Vec<PathBuf> {
-        self.files.into_iter().map(|(path, ..)| path).collect()
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(path, ..)| path.clone()).collect()
     }
 }

@@ -1,14 +1,16 @@
 //! `tv status`: one line for tmux, a shell prompt, or the status line of Claude Code: how many
 //! sessions need the user, work, and run something in the background, and what today cost.
 //!
-//! It is called every few seconds, so it reads as little as it can: of a session that was written
-//! to lately the end, for its state; for the cost of today a session whole, but only once after
-//! each change ([`Today`]) and only while there is time. What there was no time for keeps its
-//! earlier cost, or has none, and the sum is marked as a lower bound until a later call has read it.
+//! It is called every few seconds, so it reads as little as it can: a session only after a change,
+//! or while its state depends on the time; all else is stored ([`Today`]). Of a session that was
+//! written to lately it reads the end, for its state; for the cost of today a session whole, but a
+//! large one only while there is time. What there was no time for keeps its earlier cost, or has
+//! none, and the sum is marked as a lower bound until a later call has read it.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading;
-use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
+use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each_unless};
 use super::sessions::usage;
 use super::stamps::Stamps;
 use crate::analysis::expression::parse::moment;
@@ -24,14 +26,17 @@ use crate::analysis::ledger::Ledger;
 use crate::analysis::phrases;
 use crate::analysis::wall::SessionRow;
 use crate::fleet;
-use crate::ingest::find::DiscoveryQuery;
+use crate::ingest::find::{DiscoveryQuery, Unread};
 use crate::ingest::{OpenError, Target};
 use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// Time in which sessions are read for their cost.
+/// Time in which large sessions are read for their cost.
 const BUDGET: Duration = Duration::from_millis(25);
+/// Size in bytes up to which a session is read for its cost in any case, since reading it for its
+/// state takes as long.
+const SMALL: u64 = 256 << 10;
 /// Estimated bytes that are read in a millisecond.
 const RATE: u64 = 200_000;
 /// A session that takes longer than the budget is read again after this time in ms, or after this
@@ -41,7 +46,7 @@ const TIMES: u64 = 100;
 /// Bytes that are read from standard input.
 const INPUT: u64 = 1 << 20;
 /// Version of the stored costs.
-const SCHEMA: &str = "tv.today/1";
+const SCHEMA: &str = "tv.today/2";
 
 /// Options of `tv status`.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,7 +136,7 @@ pub struct Today {
     sessions: HashMap<String, CostToday>,
 }
 
-/// The cost of a session since midnight.
+/// The cost of a session since midnight, and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct CostToday {
     stamps: Option<Stamps>,
@@ -140,8 +145,16 @@ struct CostToday {
     usd: Option<f64>,
     is_estimated: bool,
     lacks_some: bool,
-    /// Whether nothing but a write can change its state.
-    rests: bool,
+    modified: Option<i64>,
+    state: Option<RestingState>,
+}
+
+/// The state of a session that only a write changes for some time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct RestingState {
+    needs_user: bool,
+    /// Time in ms after which it is read again.
+    until: i64,
 }
 
 impl Today {
@@ -200,9 +213,9 @@ struct InputCost {
     total_cost_usd: Option<f64>,
 }
 
-/// A session as it was read.
+/// A session as it was read, now or earlier.
 struct StatusSession {
-    place: String,
+    address: String,
     is_current: bool,
     row: Option<SessionRow>,
     counted: Option<CostToday>,
@@ -229,7 +242,6 @@ pub fn write(
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
-    let begun = Instant::now();
     let input = if options.has_input {
         input()?
     } else {
@@ -239,7 +251,28 @@ pub fn write(
     let midnight = midnight.unwrap_or(now);
     let recent = Timestamp(now.0.saturating_sub_unsigned(options.recent_ms));
     let known = std::mem::take(today).of(options.prices, midnight);
-    let has_exceeded = AtomicBool::new(false);
+    let is_recent = |modified: Option<i64>| modified.is_none_or(|at| at >= recent.0);
+    let is_own = |path: &Path| input.transcript_path.as_deref() == Some(path);
+    let cached = |unread: &Unread| {
+        let address = unread.place().address();
+        let counted = known.sessions.get(&address)?;
+        let stamps = counted.stamps.as_ref()?;
+        let is_at_rest = |state: &RestingState| state.until >= now.0;
+        let has_state =
+            !is_recent(counted.modified) || counted.state.as_ref().is_some_and(is_at_rest);
+        if !has_state || is_own(unread.path()) || !stamps.are_current(unread.modified()) {
+            return None;
+        }
+        let files = stamps.files();
+        let seen = StatusSession {
+            address,
+            is_current: true,
+            row: None,
+            counted: Some(counted.clone()),
+        };
+        Some((seen, files))
+    };
+    let (begun, has_exceeded) = (OnceLock::new(), AtomicBool::new(false));
     let may_read = |found: &FoundSession, before: Option<&CostToday>| {
         let ms = found.size.unwrap_or(0) / RATE;
         let is_due = |known: &CostToday| {
@@ -247,52 +280,51 @@ pub fn write(
         };
         let takes = Duration::from_millis(ms);
         // One is read by each call, so that all are read in the end.
-        begun.elapsed() + takes <= BUDGET
+        found.size.is_some_and(|size| size <= SMALL)
+            || begun.get_or_init(Instant::now).elapsed() + takes <= BUDGET
             || ((takes <= BUDGET || before.is_none_or(is_due))
                 && !has_exceeded.swap(true, Ordering::Relaxed))
     };
     let read =
         |target: &Target, found: FoundSession, say: &mut dyn FnMut(StatusSession) -> bool| {
-            let place = found.place().address();
-            let before = known.sessions.get(&place);
+            let address = found.place().address();
+            let before = known.sessions.get(&address);
             let is_same = |known: &&CostToday| {
                 let stamps = known.stamps.as_ref();
-                stamps.is_some_and(|stamps| stamps.are_current(&found))
+                stamps.is_some_and(|stamps| stamps.are_current(found.modified))
             };
             let current = before.filter(is_same);
-            let is_recent = found.modified.is_none_or(|at| at >= recent);
-            let is_own = input.transcript_path.as_deref() == Some(&*found.path);
-            let wants_row = is_own || (is_recent && current.is_none_or(|known| !known.rests));
+            let modified = found.modified.map(|at| at.0);
+            let wants_row = is_own(&found.path) || is_recent(modified);
             let row = wants_row.then(|| fleet::end(&found, now)).flatten();
-            let (counted, end) = match current.or(before) {
-                counted if current.is_some() || !may_read(&found, before) => {
-                    let stamps = counted.and_then(|known| known.stamps.clone());
-                    let files = stamps.map(Stamps::into_files).unwrap_or_default();
-                    let end = ReadToEnd {
-                        files,
-                        failure: None,
-                    };
-                    (counted.cloned(), end)
-                }
-                _ => {
-                    let (counted, end) = count(target, found, midnight, now)?;
-                    let is_current = counted.stamps.is_some();
-                    let rests = row.as_ref().is_none_or(|row| !row.ticks(now));
-                    let seen = StatusSession {
-                        place,
-                        is_current,
-                        row: row.filter(|_| is_recent || is_own),
-                        counted: Some(CostToday { rests, ..counted }),
-                    };
-                    say(seen);
-                    return Ok(end);
-                }
+            // Of a running process the state may change without a write.
+            let is_live = found.live == Some(true);
+            let until = row.as_ref().and_then(|row| row.holds_until(now));
+            let state = until.filter(|_| !is_live).map(|until| RestingState {
+                needs_user: row.as_ref().is_some_and(|row| row.need.needs_user()),
+                until: until.0,
+            });
+            let (counted, is_current, end) = if current.is_some() || !may_read(&found, before) {
+                let stamps = before.and_then(|known| known.stamps.as_ref());
+                let end = ReadToEnd {
+                    files: stamps.map(Stamps::files).unwrap_or_default(),
+                    failure: None,
+                };
+                (before.cloned(), current.is_some(), end)
+            } else {
+                let (counted, end) = count(target, found, midnight, now)?;
+                let is_current = counted.stamps.is_some();
+                (Some(counted), is_current, end)
             };
             say(StatusSession {
-                place,
-                is_current: current.is_some(),
+                address,
+                is_current,
                 row,
-                counted,
+                counted: counted.map(|counted| CostToday {
+                    modified,
+                    state,
+                    ..counted
+                }),
             });
             Ok(end)
         };
@@ -304,20 +336,22 @@ pub fn write(
     let mut missed = Missed::default();
     let mut sessions = HashMap::new();
     let since = (Some(midnight.min(recent)), WhichFiles::Newest);
-    each(&options.search, since, now, read, |step| {
+    each_unless(&options.search, since, cached, now, read, |step| {
         match step {
             ReadProgress::Session(seen) => {
                 values.lacks_some |= !seen.is_current;
-                if let Some(row) = &seen.row {
-                    if input.transcript_path.as_deref() == Some(&*row.place.path) {
-                        values.context = row.context_words();
-                    } else {
-                        values.add(row);
-                    }
+                match &seen.row {
+                    Some(row) if is_own(&row.place.path) => values.context = row.context_words(),
+                    Some(row) => values.add(row),
+                    None => {}
                 }
                 if let Some(counted) = seen.counted {
+                    let needs_user = |state: &RestingState| state.needs_user;
+                    if seen.row.is_none() && is_recent(counted.modified) {
+                        values.needs += u64::from(counted.state.as_ref().is_some_and(needs_user));
+                    }
                     values.count(&counted);
-                    sessions.insert(seen.place, counted);
+                    sessions.insert(seen.address, counted);
                 }
             }
             ReadProgress::Failure(failure) => missed.refused.push(failure),
@@ -377,7 +411,8 @@ fn count(
         usd: cost.usd,
         is_estimated: cost.is_estimated,
         lacks_some: cost.is_lower_bound(),
-        rests: false,
+        modified: None,
+        state: None,
     };
     let end = ReadToEnd {
         files,

@@ -135,6 +135,39 @@ fn a_line_counts_who_needs_you_and_what_today_cost() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
+/// A question that nobody has answered for hours needs the user still; and a file is read again only
+/// after a write.
+#[test]
+fn a_session_at_rest_is_counted_and_not_read_again() {
+    let home = tempfile::tempdir().unwrap();
+    let question = json!([{ "type": "tool_use", "id": "toolu_1", "name": "AskUserQuestion",
+        "input": { "questions": [{ "question": "Rye or wheat?", "options": [] }] } }]);
+    let asks = prompt(ONE, 7_300) + &answer(ONE, 7_200, &question);
+    let done = prompt(TWO, 400) + &answer(TWO, 300, &text());
+    let place_ago = |id: &str, content: &str, ago: u64| {
+        let file = fs::File::open(place(home.path(), id, content)).unwrap();
+        let written = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(written - std::time::Duration::from_secs(ago))
+            .unwrap();
+        file.metadata().unwrap().modified().unwrap()
+    };
+    place_ago(ONE, &asks, 7_200);
+    let written = place_ago(TWO, &done, 300);
+    let needs = || {
+        let output = run(home.path(), &["status", "--line", "{needs}"], "");
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .trim_end()
+            .to_owned()
+    };
+    assert_eq!([needs(), needs()], ["2", "2"]);
+    let path = place(home.path(), TWO, &" ".repeat(done.len()));
+    fs::File::open(path).unwrap().set_modified(written).unwrap();
+    assert_eq!(needs(), "2");
+    fs::remove_file(home.path().join(".local/state/tv/today.json")).unwrap();
+    assert_eq!(needs(), "1");
+}
+
 #[test]
 fn the_session_of_a_status_line_is_not_among_those_that_need_you() {
     let home = tempfile::tempdir().unwrap();

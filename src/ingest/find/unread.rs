@@ -20,7 +20,7 @@ use crate::ingest::probe;
 use crate::ingest::sift::{self, LineSieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
-use crate::model::found::FoundSession;
+use crate::model::found::{FoundSession, SessionPlace};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::pattern::Listings;
@@ -130,6 +130,16 @@ impl Unread {
     /// Path of the file or database.
     pub(crate) fn path(&self) -> &Path {
         &self.0.path
+    }
+
+    /// Where it is found.
+    pub(crate) fn place(&self) -> SessionPlace {
+        self.0.place()
+    }
+
+    /// When its file or row was last written, as far as that is known.
+    pub(crate) fn modified(&self) -> Option<Timestamp> {
+        self.0.modified
     }
 
     fn own_name(&self) -> Option<(&'static str, String)> {

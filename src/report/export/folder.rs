@@ -107,10 +107,12 @@ impl Folder {
     /// The source files of a session whose export is up to date; `None` if it has to be written.
     pub(super) fn unchanged(&self, found: &FoundSession) -> Option<Vec<PathBuf>> {
         let known = self.locked(|written| written.sessions.get(&self.key(found)).cloned())?;
-        let stamps = known.stamps.filter(|stamps| stamps.are_current(found))?;
+        let stamps = known
+            .stamps
+            .filter(|stamps| stamps.are_current(found.modified))?;
         let is_there = |name: &String| self.path.join(name).is_file();
         let is_same = known.settings == self.settings && known.files.iter().all(is_there);
-        is_same.then(|| stamps.into_files())
+        is_same.then(|| stamps.files())
     }
 
     /// Writes the files of a session. Returns their names; the first is the common name without

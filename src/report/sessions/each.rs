@@ -82,7 +82,21 @@ enum ReadMessage<T> {
 /// returns false. `read` sends the result for a session, in parts if it is large.
 pub(crate) fn each<T: Send>(
     search: &DiscoveryQuery,
+    which: (Option<Timestamp>, WhichFiles),
+    now: Timestamp,
+    read: impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>
+    + Sync,
+    take: impl FnMut(ReadProgress<T>) -> bool,
+) {
+    each_unless(search, which, |_| None, now, read, take);
+}
+
+/// Like [`each`], without sessions of which `known` returns a result from an earlier reading, with
+/// the files that were read for it.
+pub(crate) fn each_unless<T: Send>(
+    search: &DiscoveryQuery,
     (since, which): (Option<Timestamp>, WhichFiles),
+    known: impl Fn(&Unread) -> Option<(T, Vec<PathBuf>)>,
     now: Timestamp,
     read: impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>
     + Sync,
@@ -113,8 +127,19 @@ pub(crate) fn each<T: Send>(
     if !take(ReadProgress::Found(sessions.len())) {
         return;
     }
-    let all: Vec<(usize, &Unread)> = sessions.iter().enumerate().collect();
     let (mut files, mut others) = (HashSet::new(), HashSet::new());
+    let mut all: Vec<(usize, &Unread)> = Vec::new();
+    for unit in sessions.iter().enumerate() {
+        match known(unit.1) {
+            Some((known, own)) => {
+                files.extend(own);
+                if !take(ReadProgress::Session(Box::new(known))) || !take(ReadProgress::Done) {
+                    return;
+                }
+            }
+            None => all.push(unit),
+        }
+    }
     let end = read_all(
         &all,
         (search, true),
