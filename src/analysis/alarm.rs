@@ -416,9 +416,13 @@ fn words_of(entry: &Entry, block: usize) -> String {
                 .map(|result| result.facts.as_str())
                 .unwrap_or_default();
             let gap = if facts.is_empty() { "" } else { ", " };
-            return format!("{} {}{gap}{facts}", call.name, short(&call.headline))
-                .trim()
-                .to_owned();
+            return format!(
+                "{} {}{gap}{facts}",
+                call.shown_name(),
+                short(&call.headline)
+            )
+            .trim()
+            .to_owned();
         }
         BlockKind::Text(body) | BlockKind::Thinking(body) => body.stub.to_string(),
         BlockKind::Result(stray) => {

@@ -331,6 +331,7 @@ impl Going {
 
     fn test(&mut self, at: At<'_>, tests: &TestNote) {
         let TestNote {
+            tool,
             command,
             like,
             passed,
@@ -352,7 +353,7 @@ impl Going {
         });
         if let Some((fault, said)) = failed {
             let failure = Failure {
-                what: format!("run {command}"),
+                what: format!("{tool} {command}"),
                 reason: summary.as_ref().unwrap_or(facts).clone(),
                 error_line: said.clone(),
                 fault: *fault,

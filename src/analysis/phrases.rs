@@ -324,7 +324,7 @@ pub(crate) fn end(report: &EndReport<'_>, root: Option<&str>, is_by_intent: bool
         how.map(str::to_owned),
     ];
     EndLine {
-        tool: without_sgr(&call.name).to_lowercase(),
+        tool: call.shown_name(),
         // Raw arguments say little without the row of their call.
         about: about
             .lines()
@@ -354,7 +354,7 @@ fn last_sign(transcript: &Transcript, entry: &Entry) -> Option<String> {
     let call = entry
         .calls()
         .last()
-        .map(|call| format!("{} {}", call.name, call.about(root)));
+        .map(|call| format!("{} {}", call.shown_name(), call.about(root)));
     call.or_else(|| {
         entry
             .blocks

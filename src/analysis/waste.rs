@@ -161,7 +161,7 @@ impl Sources<'_> {
 
     fn about(&self, call: &ToolCall) -> String {
         let root = self.transcript.meta().root.as_deref();
-        format!("{} {}", call.word(), call.about(root))
+        format!("{} {}", call.shown_name(), call.about(root))
     }
 
     fn rereads(&self) -> Vec<Waste> {

@@ -44,12 +44,16 @@ impl<'a> Listing for CallList<'a> {
     const ORDER: &'static str = "number";
 
     fn columns(&self, width: usize) -> Vec<CallColumn<'a>> {
-        let (number, tool, argument, status, lane) = match width {
-            WIDE_FROM.. => (6, 22, 48, 11, 22),
-            MIDDLE_FROM.. => (5, 10, 46, 11, 12),
-            _ => (5, 9, 24, SIGN, 10),
+        // `both` is the room of name and argument.
+        let (number, longest, both, status, lane) = match width {
+            WIDE_FROM.. => (6, 24, 70, 11, 22),
+            MIDDLE_FROM.. => (5, 18, 56, 11, 12),
+            _ => (5, 12, 33, SIGN, 10),
         };
         let Self(scene) = self;
+        let names = scene.calls.tools.iter().map(|(name, _)| name);
+        let names = names.map(|name| wrap::width(name).min(longest));
+        let tool = names.max().unwrap_or_default().max(4);
         // The delay until the model was told is shown only if there was work in the background.
         let late_width = if scene.calls.detached.is_empty() {
             0
@@ -79,8 +83,12 @@ impl<'a> Listing for CallList<'a> {
                 }),
             CallColumn::words("tool", tool, 9)
                 .sorted_by("name", |call| Value::text(Some(call.call.name.as_str())))
-                .style(|call, look| plain(call, look.theme.tool, look)),
-            CallColumn::rest("argument", argument)
+                .cell(|call, look| {
+                    let cut = look.theme.glyphs().cut;
+                    let name = wrap::fit_end(&call.call.shown_name(), look.width, cut);
+                    cell(name, plain(call, look.theme.tool, look))
+                }),
+            CallColumn::rest("argument", both - tool)
                 .sorted_by("argument", |call| Value::text(Some(call.argument())))
                 .cell(|call, look| {
                     let words = call.argument();

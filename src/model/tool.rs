@@ -53,9 +53,6 @@ impl ToolKind {
     }
 }
 
-/// Limit of the short name of a tool in characters.
-const LONG_NAME: usize = 24;
-
 /// A request of the model to run a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -259,27 +256,13 @@ const FOLLOW_UPS: [&str; 12] = [
 ];
 
 impl ToolCall {
-    /// What it does in a word, or the short name of its tool, as all screens and reports have it.
-    pub(crate) fn word(&self) -> String {
-        match self.kind {
-            ToolKind::Delegate => "agent".to_owned(),
-            ToolKind::Other => self.short_name(),
-            kind => kind.word().to_owned(),
-        }
-    }
-
-    fn short_name(&self) -> String {
+    /// The name of its tool on one line, as all screens and reports show it: the agent's own, which its
+    /// users know, filters take and JSON has.
+    pub(crate) fn shown_name(&self) -> String {
         let name = without_sgr(&self.name);
-        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        let plain = match name.strip_prefix("mcp__") {
-            Some(rest) => rest.replacen("__", ":", 1),
-            None => name.to_lowercase(),
-        };
-        match plain.chars().count() {
-            0 => "tool".to_owned(),
-            1..=LONG_NAME => plain,
-            _ => plain.chars().take(LONG_NAME - 1).chain(['~']).collect(),
-        }
+        let mut words = name.split_whitespace();
+        let first = words.next().unwrap_or("tool").to_owned();
+        words.fold(first, |name, word| name + " " + word)
     }
 
     /// Whether it has started a sub-agent, which has a cost however it ends.

@@ -26,6 +26,8 @@ use crate::model::tool::{ToolCall, ToolKind, ToolState, Verdict};
 
 /// Limit of arguments in a head row, in bytes.
 const LONG_HEAD: usize = 400;
+/// Columns of the name of a tool.
+const LONG_NAME: usize = 24;
 /// Row limits of an image, and of its preview.
 const IMAGE_ROWS: usize = 32;
 const PREVIEW_ROWS: usize = 12;
@@ -128,7 +130,10 @@ fn head(
             RowKind::Head
         },
         at: call.started.or(sheet.item.entry.at),
-        word: Span::styled(call.word(), theme.tool),
+        word: Span::styled(
+            wrap::fit_end(&call.shown_name(), LONG_NAME, sheet.glyphs().cut),
+            theme.tool,
+        ),
         is_path: call.is_on_file() && lead.is_none(),
         text: headline(sheet, call, detail, lead),
         suffix,

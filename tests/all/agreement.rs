@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use tv::ingest::find::{DiscoveryQuery, sessions};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
+use tv::render::theme::Theme;
 
 use crate::fixtures;
+use crate::stage::Stage;
 
 /// Longer ago than anything that was ever written.
 const EVER: &str = "90000d";
@@ -602,6 +604,67 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
         }
     }
     assert!(compared > 150, "{compared}");
+}
+
+/// Names whose kinds (run, read, edit) are called otherwise, also in lower case, and one of a server.
+#[test]
+fn a_call_has_the_same_name_wherever_it_is_shown() {
+    let names = ["Bash", "TaskOutput", "NotebookEdit", "mcp__mill__grind"];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let record = |n: usize, kind: &str, content: Value| {
+        json!({"type": kind, "uuid": format!("{kind}{n}"), "parentUuid": null, "sessionId": "s",
+            "cwd": "/w", "version": "2.1.0", "timestamp": format!("2026-10-01T09:00:{n:02}.000Z"),
+            "message": {"id": format!("m{n}"), "role": kind, "model": "claude-opus-4-6", "content": content}})
+        .to_string()
+    };
+    let mut lines = vec![record(0, "user", json!("Grind"))];
+    for (n, name) in names.iter().enumerate() {
+        let id = format!("toolu_{n}");
+        let input =
+            json!({"command": "oats", "file_path": "oats", "notebook_path": "oats", "id": "oats"});
+        let call = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        let result = json!([{"type": "tool_result", "tool_use_id": id, "is_error": true,
+            "content": format!("jammed {n}")}]);
+        lines.push(record(n + 1, "assistant", call));
+        lines.push(record(n + 1, "user", result));
+    }
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let of_command = |arguments: &[&str]| {
+        let (_, out, err) = tv(
+            folder.path(),
+            &[arguments, &[path.to_str().unwrap()]].concat(),
+        );
+        assert_eq!(err, "");
+        out
+    };
+    let of_view = |keys: &str| {
+        let mut stage = Stage::open(&path, (120, 40), Theme::dark());
+        stage.press(keys).wait(300).picture()
+    };
+    let surfaces = [
+        ("text", of_view("g g")),
+        ("calls", of_view("3")),
+        ("tools", of_view("3 >")),
+        ("failures", of_view("!")),
+        ("tv tools", of_command(&["tools"])),
+        ("tv tools --sums", of_command(&["tools", "--sums"])),
+        ("tv tools --json", of_command(&["tools", "--json"])),
+        ("tv tools --by", of_command(&["tools", "--by", "tool"])),
+        ("tv grep", of_command(&["grep", "jammed"])),
+        ("tv brief", of_command(&["brief"])),
+        ("tv show", of_command(&["show"])),
+    ];
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    for (surface, text) in surfaces {
+        let words: Vec<&str> = text.split(|c| !is_part(c)).collect();
+        for name in names {
+            assert!(words.contains(&name), "{surface} {name}: {text}");
+        }
+        for other in ["run", "edit", "bash", "taskoutput", "grind"] {
+            assert!(!words.contains(&other), "{surface} {other}: {text}");
+        }
+    }
 }
 
 /// A title that was given far from both ends.

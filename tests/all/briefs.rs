@@ -198,9 +198,9 @@ fn a_brief_of_known_calls_is_true() {
     assert_eq!(
         failed_of(&brief),
         [
-            ("run cargo test", true),
-            ("edit a.rs", true),
-            ("run ls nowhere", false)
+            ("Bash cargo test", true),
+            ("Edit a.rs", true),
+            ("Bash ls nowhere", false)
         ]
     );
 }
@@ -242,10 +242,10 @@ fn a_test_run_has_an_end_only_if_something_says_so() {
         ]
     );
     let expected = [
-        ("run make && npm test", false),
-        ("run npm test", false),
-        ("run npm test", false),
-        ("run pnpm --filter a test", false),
+        ("Bash make && npm test", false),
+        ("Bash npm test", false),
+        ("Bash npm test", false),
+        ("Bash pnpm --filter a test", false),
     ];
     assert_eq!(failed_of(&brief), expected, "{brief:#}");
     assert_eq!(brief["failed"][1]["reason"], "exit 1");
@@ -276,9 +276,9 @@ fn what_is_mended_is_the_same_thing_done_again() {
         .run("cd b && cargo test", "test result: ok. 1 passed");
     let brief = session.brief("Done.");
     let expected = [
-        ("run mise run test:all", false),
-        ("run npm run build", true),
-        ("run cargo test", false),
+        ("Bash mise run test:all", false),
+        ("Bash npm run build", true),
+        ("Bash cargo test", false),
     ];
     assert_eq!(failed_of(&brief), expected);
 }
@@ -439,7 +439,7 @@ fn a_command_that_goes_on_ends_where_its_end_is_told() {
     assert_eq!(ends_of(&brief), [Some(false)]);
     assert_eq!(
         failed_of(&brief),
-        [("run cargo test", false)],
+        [("exec_command cargo test", false)],
         "its end is no failure of its own"
     );
 

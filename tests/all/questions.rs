@@ -67,7 +67,7 @@ fn a_session_of_claude_code_answers_in_two_keys() {
             (
                 "what failed and why",
                 "!",
-                &["FAILURES", "run cargo test", "exit 101"],
+                &["FAILURES", "Bash cargo test", "exit 101"],
             ),
             (
                 "where else that error is",
@@ -165,7 +165,7 @@ fn a_session_of_opencode_2_answers_in_two_keys() {
             (
                 "what failed and why",
                 "!",
-                &["FAILURES", "run dig x", "dig: not found", "not mended"],
+                &["FAILURES", "shell dig x", "dig: not found", "not mended"],
             ),
             (
                 "what an edit changed",

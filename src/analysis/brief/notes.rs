@@ -44,8 +44,8 @@ pub(super) enum Note {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CallWords {
     Words(String),
-    /// A verb and paths, which are shown relative to the session's root.
-    Files(&'static str, String),
+    /// The name of a tool and paths, which are shown relative to the session's root.
+    Files(String, String),
 }
 
 impl CallWords {
@@ -85,6 +85,8 @@ pub(super) struct FileChange {
 /// A test run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TestNote {
+    /// The name of the tool that ran the command.
+    pub(super) tool: String,
     pub(super) command: String,
     /// Identifies repeated runs of the same tests: folder and command.
     pub(super) like: String,
@@ -417,6 +419,7 @@ impl Noted {
         let failed =
             Fault::of(&call.state).or_else(|| (passed == Some(false)).then_some(Fault::Hidden));
         let tests = TestNote {
+            tool: call.shown_name(),
             like: format!("{folder}; {command}"),
             command,
             passed,
@@ -488,9 +491,9 @@ fn call_words(call: &ToolCall) -> CallWords {
     let line = first_line(&call.headline);
     match call.kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
-            CallWords::Files(call.kind.word(), line)
+            CallWords::Files(call.shown_name(), line)
         }
-        _ => CallWords::Words(in_words(&call.word(), &line)),
+        _ => CallWords::Words(in_words(&call.shown_name(), &line)),
     }
 }
 

@@ -141,7 +141,7 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
         .unwrap_or_default()
         .trim()
         .to_owned();
-    let mut head = format!("**{}**", without_sgr(&call.name));
+    let mut head = format!("**{}**", call.shown_name());
     // A command that is longer than the headline is written below, so the headline omits it.
     let command = command_of(call).map(|command| without_sgr(command).into_owned());
     let below = command.as_deref().filter(|text| text.trim() != headline);

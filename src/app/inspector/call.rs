@@ -77,7 +77,7 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
     let theme = &subject.screen.theme;
     let dot = theme.glyphs().dot;
     let calls = &subject.session.indexes.calls;
-    let mut title = vec![Span::styled(call.name.to_string(), theme.tool)];
+    let mut title = vec![Span::styled(call.shown_name(), theme.tool)];
     if !call.key.is_empty() {
         let key = subject.session.transcript.recorded_key(&call.key);
         title.push(Span::styled(format!(" {dot} {key}"), theme.dim));

@@ -154,10 +154,7 @@ impl<'a> InspectedItem<'a> {
         let number = self.session.indexes.calls.number(place);
         let mut spans = Vec::new();
         spans.extend(number.map(|number| Span::styled(format!("#{number} "), theme.accent)));
-        spans.push(Span::styled(
-            format!("{} ", wrap::head(&call.name, 40)),
-            theme.tool,
-        ));
+        spans.push(Span::styled(format!("{} ", call.shown_name()), theme.tool));
         let at = call.started.or(entry.at).map(Timestamp::clock);
         spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
         let took = call

@@ -35,7 +35,7 @@ pub fn took(subject: &InspectedItem<'_>, call: &ToolCall) -> Option<String> {
         .tool(&call.name)
         .and_then(|tool| spread_words(subject, tool));
     let among = among
-        .map(|words| format!("   {words} {} calls", call.name))
+        .map(|words| format!("   {words} {} calls", call.shown_name()))
         .unwrap_or_default();
     Some(format!("{took}{among}"))
 }
@@ -139,7 +139,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
         return;
     };
     page.heading(
-        &format!("ALL {} CALLS", call.name),
+        &format!("ALL {} CALLS", call.shown_name()),
         &figures::count(tool.count() as u64, "call"),
     );
     if tool.failed() > 0 {

@@ -278,7 +278,7 @@ pub(crate) fn of_work(transcript: &Transcript, place: Place) -> Option<OutlineRo
     let intent = call.intent().map(|intent| without_sgr(intent).into_owned());
     let about =
         intent.unwrap_or_else(|| call.about(transcript.root_of(place.entry).map(Text::as_str)));
-    let title = format!("{} {}", without_sgr(&call.name).to_lowercase(), about);
+    let title = format!("{} {}", call.shown_name(), about);
     Some(OutlineRow {
         sign: StatusSign::Open(place),
         title,

@@ -160,12 +160,12 @@ fn words(block: &Block, class: ContextClass) -> (Option<String>, String) {
                 .result()
                 .map(|result| result.body.stub.to_string());
             (
-                Some(format!("result {}", call.name)),
+                Some(format!("result {}", call.shown_name())),
                 stub.or(instead).unwrap_or_default(),
             )
         }
         BlockKind::Call(call) => (
-            Some(format!("call {}", call.name)),
+            Some(format!("call {}", call.shown_name())),
             call.headline.to_string(),
         ),
         _ if instead.is_some() => (None, instead.unwrap_or_default()),

@@ -141,7 +141,7 @@ impl<'a> Listing for HitList<'a> {
 fn speaker(row: &HitRow<'_>, look: &CellLook<'_>) -> Cell {
     let theme = look.theme;
     match &row.block.kind {
-        BlockKind::Call(call) => cell(call.word(), theme.tool),
+        BlockKind::Call(call) => cell(call.shown_name(), theme.tool),
         BlockKind::Result(_) => cell("orphan", theme.warn),
         BlockKind::Thinking(_) => cell("think", theme.voice.thinking),
         BlockKind::Text(_)

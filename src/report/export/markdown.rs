@@ -212,7 +212,7 @@ impl MarkdownPage<'_> {
         writeln!(
             self.out,
             "<details><summary>{} <code>{}</code>{state}</summary>\n",
-            html(&call.name),
+            html(&call.shown_name()),
             html(excerpt(&call.about(root)))
         )?;
         let change = change_text(call);

@@ -68,7 +68,7 @@ fn route(transcript: &Transcript, hit: Place, piece: Option<usize>) -> Option<St
     Some(match (&entry.blocks.get(hit.block)?.kind, entry.role) {
         (BlockKind::Call(call), _) => {
             let about = call.about(transcript.meta().root.as_deref());
-            let what: String = format!("{} {about}", call.name)
+            let what: String = format!("{} {about}", call.shown_name())
                 .chars()
                 .take(QUOTED)
                 .collect();

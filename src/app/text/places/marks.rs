@@ -60,7 +60,7 @@ pub fn listed(text: &TextPane, transcript: &Transcript) -> Vec<(char, String)> {
                 Some(BlockKind::Call(call)) => {
                     format!(
                         "{} {}",
-                        call.name,
+                        call.shown_name(),
                         call.about(transcript.meta().root.as_deref())
                     )
                 }

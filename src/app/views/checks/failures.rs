@@ -145,7 +145,7 @@ fn state(scene: &PageScene<'_>, failure: &Failure, width: usize) -> (String, Sty
         || "mended".to_owned(),
         |at| {
             let by = PlacedCall::at(scene.calls, by).map(|placed| {
-                let word = placed.call.word();
+                let word = placed.call.shown_name();
                 format!(" by {word} {}", placed.argument())
             });
             let is_dated =

@@ -337,8 +337,12 @@ fn name(transcript: &Transcript, grown: &Grown, room: usize, cut: &'static str) 
         .and_then(|entry: &Entry| entry.blocks.get(grown.block))
         .map(|block| &block.kind);
     match (kind, grown.class) {
-        (Some(BlockKind::Call(call)), ContextClass::Result) => named(&call.name, &about(call)),
-        (Some(BlockKind::Call(call)), _) => named(&format!("call {}", call.name), &about(call)),
+        (Some(BlockKind::Call(call)), ContextClass::Result) => {
+            named(&call.shown_name(), &about(call))
+        }
+        (Some(BlockKind::Call(call)), _) => {
+            named(&format!("call {}", call.shown_name()), &about(call))
+        }
         (Some(BlockKind::Raw(raw) | BlockKind::Aside(_, raw)), _) => raw.title.to_string(),
         (_, ContextClass::System) => "system prompt".to_owned(),
         (_, ContextClass::Tools) => "tools".to_owned(),

@@ -343,7 +343,7 @@ fn request(charge: &Charge, transcript: &Transcript) -> String {
     let call = entry
         .calls()
         .next()
-        .map(|call| format!("{} {}", call.name, call.about(root)));
+        .map(|call| format!("{} {}", call.shown_name(), call.about(root)));
     let more = entry.calls().count().saturating_sub(1);
     let text = || match entry.blocks.first().map(|block| &block.kind) {
         _ if entry.has(|kind| matches!(kind, BlockKind::Text(_))) => title_of(entry).to_string(),

@@ -296,7 +296,7 @@ impl Captions<'_> {
         let root = self.scene().transcript.root_of(span.id.entry);
         let headline = call.about(root.map(Text::as_str));
         vec![
-            Span::styled(call.name.to_string(), style),
+            Span::styled(call.shown_name(), style),
             Span::raw("  "),
             Span::styled(headline, theme.text),
         ]
@@ -380,7 +380,7 @@ impl Captions<'_> {
         let names: Vec<String> = overlaps
             .calls
             .iter()
-            .filter_map(|place| Some(place.call(self.scene().transcript)?.name.to_string()))
+            .filter_map(|place| Some(place.call(self.scene().transcript)?.shown_name()))
             .collect();
         let more = if overlaps.is_cut { " and more" } else { "" };
         (!names.is_empty()).then(|| format!("meanwhile {}{more}", names.join(", ")))

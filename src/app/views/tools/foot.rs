@@ -70,7 +70,7 @@ fn number_and_position(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Ve
     vec![
         vec![
             Span::styled(format!("#{number} "), theme.accent),
-            Span::styled(wrap::head(&call.name, 200).to_owned(), theme.tool),
+            Span::styled(call.shown_name(), theme.tool),
         ],
         turn.map(|turn| dim(format!("turn {}", turn + 1)))
             .unwrap_or_default(),
@@ -195,7 +195,7 @@ fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, Strin
     let [p50, p95, max] =
         [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
     let rank = percent(u64::from(no_longer), u64::from(spread.count));
-    let name = wrap::head(&placed.call.name, 40);
+    let name = placed.call.shown_name();
     let rank = format!("p{rank} of {} {name} calls", spread.count);
     Some((rank, format!("p50 {p50}  p95 {p95}  max {max}")))
 }

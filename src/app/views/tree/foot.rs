@@ -183,7 +183,7 @@ fn short_text(scene: &PageScene<'_>, place: Place) -> Vec<Piece> {
     if let Some(call) = place.call(scene.transcript) {
         let headline = call.about(scene.transcript.root_of(place.entry).map(Text::as_str));
         return vec![
-            Span::styled(format!("{} ", wrap::head(&call.name, 60)), theme.tool),
+            Span::styled(format!("{} ", call.shown_name()), theme.tool),
             Span::styled(headline, theme.text),
         ];
     }
@@ -202,7 +202,7 @@ fn entry_words(scene: &PageScene<'_>, id: EntryId) -> String {
         BlockKind::Text(body) if !body.stub.is_blank() => Some(body.stub.to_string()),
         BlockKind::Call(call) => Some(format!(
             "{} {}",
-            call.name,
+            call.shown_name(),
             call.about(scene.transcript.root_of(id).map(Text::as_str))
         )),
         BlockKind::Break(what) => Some(what.words().to_string()),
@@ -243,7 +243,7 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
                 .unwrap_or_default();
             format!(
                 "started by #{number} {}{}{facts}",
-                call.name,
+                call.shown_name(),
                 turn.unwrap_or_default()
             )
         }

@@ -275,7 +275,7 @@ fn words(scene: &PageScene<'_>, node: &Node, held: usize) -> RowTexts {
             let first = lane.entries.iter().find_map(|id| transcript.get(*id)?.at);
             let (call, fate) = of_lane(scene, lane);
             let tool = call
-                .map(|(_, call)| format!("{}  ", wrap::head(&call.name, 40)))
+                .map(|(_, call)| format!("{}  ", call.shown_name()))
                 .unwrap_or_default();
             RowTexts {
                 title: format!("{tool}{}", lane.label),
@@ -315,7 +315,7 @@ fn words_of_call(scene: &PageScene<'_>, place: Place) -> Option<RowTexts> {
         scene.calls.runs(place.entry, call),
     );
     Some(RowTexts {
-        title: format!("{}  {about}", wrap::head(&call.name, 40)),
+        title: format!("{}  {about}", call.shown_name()),
         fate: fate_label(fate, Some(call), scene.theme),
         at: call.started.or(entry.at),
         is_dim: true,

@@ -385,7 +385,9 @@ fn each_hit(
                     speaker: entry.speaker().to_owned(),
                     from: entry.from.clone(),
                     field: field_of(block, piece),
-                    tool: block.call().map(|call| (call.name.clone(), call.word())),
+                    tool: block
+                        .call()
+                        .map(|call| (call.name.clone(), call.shown_name())),
                     text,
                     found,
                 };
