@@ -36,7 +36,6 @@ pub use self::watch::{ScanWatch, watch};
 
 use self::candidates::{Candidate, DatabaseCache};
 use self::facts::FactReader;
-use self::lookout::EXPECTED;
 use super::target::OpenError;
 pub use crate::formats::roots::Environment;
 use crate::formats::{self, names};
@@ -107,8 +106,8 @@ impl Iterator for FoundSessions {
             if self.candidates.front().is_some_and(may_be_newer)
                 && let Some(candidate) = self.candidates.pop_front()
             {
-                if self.candidates.len().is_multiple_of(EXPECTED) {
-                    let next = self.candidates.iter().take(2 * EXPECTED);
+                if self.candidates.len().is_multiple_of(remote::AHEAD / 2) {
+                    let next = self.candidates.iter().take(remote::AHEAD);
                     remote::expect(next.map(|candidate| &*candidate.path));
                 }
                 if let Some(found) = self.facts.read(candidate) {

@@ -129,6 +129,10 @@ pub(crate) fn split(path: &Path) -> Option<(Arc<Host>, PathBuf)> {
     Some((host, Path::new("/").join(parts.as_path())))
 }
 
+/// The number of files ahead of the one that is read for which another machine is asked: enough that
+/// the line to a distant one is never idle.
+pub(crate) const AHEAD: usize = 64;
+
 /// Asks for the beginnings of files that will be opened soon, without waiting for them.
 pub(crate) fn expect<'p>(paths: impl IntoIterator<Item = &'p Path>) {
     for (host, path) in paths.into_iter().filter_map(split) {
@@ -338,6 +342,7 @@ impl Host {
         else {
             return Err(malformed());
         };
+        let asked = asked.answered();
         let real = real.map(path_of).transpose()?;
         let real = real.map(|real| self.path(&real));
         let missing = missing.map(path_of).transpose()?;

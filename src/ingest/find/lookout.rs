@@ -20,9 +20,6 @@ use crate::source::remote;
 use crate::source::rows;
 use crate::source::stamp::Stamp;
 
-/// Files that another machine is asked for at a time.
-pub(super) const EXPECTED: usize = 16;
-
 /// Results of earlier scans.
 #[derive(Default)]
 pub(crate) struct Lookout {
@@ -233,7 +230,7 @@ impl Lookout {
             .collect();
         let read = on_two_threads(&halves, |half| {
             let mut facts = FactReader::new(now);
-            let chunks = half.chunks(EXPECTED).flat_map(|chunk| {
+            let chunks = half.chunks(remote::AHEAD).flat_map(|chunk| {
                 remote::expect(chunk.iter().map(|candidate| &*candidate.path));
                 chunk
             });

@@ -22,9 +22,6 @@ const WAITING: usize = 8;
 const TOGETHER: usize = 16;
 const SHARES: usize = 64;
 
-/// Number of units behind a share whose files another machine is asked for with it.
-const SOON: usize = 8;
-
 /// Calls `work` for each unit, whose file is at `path`, and passes its messages to `take`, in order.
 /// Each thread has a state of its own. `work` should stop when `say` returns false.
 pub(crate) fn walk<U: Sync, S, T: Send, E>(
@@ -58,7 +55,13 @@ pub(crate) fn walk<U: Sync, S, T: Send, E>(
                     let share = units.get(first..end_of_share(first)?).filter(|_| is_on())?;
                     let (say, heard) = bounded(WAITING);
                     announce.send((first, heard)).ok()?;
-                    remote::expect(units.iter().skip(first).take(share.len() + SOON).map(&path));
+                    remote::expect(
+                        units
+                            .iter()
+                            .skip(first)
+                            .take(share.len() + remote::AHEAD)
+                            .map(&path),
+                    );
                     Some((share, say))
                 };
                 while let Some((share, say)) = claim() {

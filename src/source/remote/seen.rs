@@ -20,7 +20,7 @@ use crate::source::wire::{Reply, WireAnswer};
 const MOMENT: Duration = Duration::from_secs(1);
 /// Most answers, and most files whose beginnings are in memory.
 const MOST_ANSWERS: usize = 1024;
-const MOST_FILES: usize = 128;
+const MOST_FILES: usize = 256;
 /// Most parts of one file.
 const MOST_PARTS: usize = 3;
 /// Bytes of a part that is kept when the file is closed.
@@ -39,6 +39,15 @@ impl Asked {
         Self {
             at: Instant::now(),
             events,
+        }
+    }
+
+    /// The same, once the answer is there: it may have waited behind others for longer than a
+    /// moment.
+    pub(super) fn answered(self) -> Self {
+        Self {
+            at: Instant::now(),
+            ..self
         }
     }
 
@@ -142,6 +151,11 @@ impl Answers {
     }
 
     fn insert(&mut self, path: PathBuf, file: Expected, events: u64) {
+        // What is on its way would come twice.
+        if self.files.len() >= MOST_FILES {
+            let is_coming = |file: &Expected| matches!(file, Expected::Asked(..));
+            self.files.retain(|_, file| is_coming(file));
+        }
         make_room(&mut self.files, MOST_FILES, |file| file.is_new(events));
         self.files.insert(path, file);
     }
@@ -157,7 +171,7 @@ impl Expected {
     fn is_new(&self, events: u64) -> bool {
         match self {
             Self::Seen(seen) => seen.is_new(events),
-            Self::Asked(asked, _) => asked.is_new(events),
+            Self::Asked(asked, _) => asked.events == events,
         }
     }
 }
@@ -257,5 +271,31 @@ impl SeenFile {
 
     fn parts(&self) -> MutexGuard<'_, Vec<FilePart>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::{Answers, Asked, MOST_FILES, SeenFile};
+    use crate::source::metadata::Metadata;
+
+    #[test]
+    fn what_is_on_its_way_is_not_dropped_for_what_was_seen() {
+        let asked = Asked::now(0);
+        let mut answers = Answers::default();
+        for number in 0..MOST_FILES / 4 {
+            let reply = crossbeam_channel::never();
+            answers.expect_file(format!("/ahead/{number}").into(), asked, reply);
+        }
+        for number in 0..2 * MOST_FILES {
+            let seen = Arc::new(SeenFile::new(Metadata::FOLDER, None, asked));
+            answers.keep_file(format!("/seen/{number}").into(), &seen, 0);
+        }
+        let is_kept = |number: usize| answers.has_file(Path::new(&format!("/ahead/{number}")), 0);
+        assert!((0..MOST_FILES / 4).all(is_kept));
+        assert!(answers.files.len() <= MOST_FILES);
     }
 }
