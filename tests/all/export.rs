@@ -3,11 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::corpus::say;
 use crate::fixtures;
 
 fn tv(home: &Path, arguments: &[&str]) -> Output {
@@ -653,6 +655,101 @@ fn one_turn_can_be_exported() {
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
         assert!(output.stdout.is_empty());
     }
+}
+
+/// A file system of 300 KB, until it is dropped.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    fn mount() -> Option<Self> {
+        let folder = home();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=300k", "tmpfs"])
+            .arg(folder.path())
+            .output();
+        if mount.is_ok_and(|output| output.status.success()) {
+            return Some(Self(folder));
+        }
+        say("no file system can be mounted: an export to a full disk is not tested");
+        None
+    }
+
+    fn grow(&self) {
+        let mut mount = Command::new("mount");
+        mount.args(["-o", "remount,size=20m"]).arg(self.0.path());
+        assert!(mount.status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn an_export_to_a_full_disk_says_so_and_is_gone_on_with() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let home = home();
+    let long = "word ".repeat(4_000);
+    for number in 0..30 {
+        place(
+            home.path(),
+            &id(number),
+            &session(&id(number), ["Go", &long, "ls", "a"]),
+        );
+    }
+    let out = disk.0.path().join("out");
+    let arguments = ["export", "--to", "md", "-o", out.to_str().unwrap()];
+    let run = || {
+        let output = tv(home.path(), &arguments);
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let names = || -> Vec<String> {
+        let entries = fs::read_dir(&out).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name != ".tv-export").collect()
+    };
+    // Nothing is lost by a second try.
+    for _ in 0..2 {
+        let (code, error) = run();
+        assert_eq!(code, Some(2), "{error}");
+        assert!(error.contains("No space left"), "{error}");
+    }
+    // No part of a page is left over.
+    let is_page = |name: &String| name.strip_suffix(".md").is_some_and(|id| id.len() == 36);
+    let first = names();
+    assert!(first.len() < 30 && first.iter().all(is_page), "{first:?}");
+    let is_whole = |name: &&String| {
+        let text = fs::read_to_string(out.join(name)).unwrap();
+        text.len() > long.len()
+    };
+    let whole = first.iter().filter(is_whole).count();
+    assert_eq!((whole > 3, whole), (true, first.len()));
+    disk.grow();
+    // The journal was cut within a letter.
+    let mut journal = fs::OpenOptions::new()
+        .append(true)
+        .open(out.join(".tv-export"))
+        .unwrap();
+    journal
+        .write_all(b"{\"form\":\"md\",\"place\":\"/\xc3")
+        .unwrap();
+    let (code, error) = run();
+    assert_eq!(code, Some(0), "{error}");
+    let left = 30 - whole;
+    assert!(
+        error.contains(&format!(
+            "{left} sessions written, {whole} lay there already"
+        )),
+        "{error}"
+    );
+    assert_eq!(names().iter().filter(is_whole).count(), 30);
 }
 
 #[test]

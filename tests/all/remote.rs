@@ -398,6 +398,13 @@ fn malformed_messages_are_bounded_and_told() {
         ),
         ("head -c 100000000 /dev/zero", "no greeting of tv"),
         (
+            &format!(
+                "{}; sleep 60",
+                greeting.replace("\\002\\0\\001x", "\\001\\0\\001x")
+            ),
+            "its tv speaks version 1 of the protocol, this one 2; install the same tv there",
+        ),
+        (
             &format!("{magic}; printf '\\377\\377\\377\\377'; sleep 60"),
             "no message of tv",
         ),

@@ -56,7 +56,9 @@ impl Folder {
     pub(super) fn open(path: &Path, options: &ExportOptions) -> io::Result<Self> {
         fs::create_dir_all(path)?;
         let journal = path.join(JOURNAL);
-        let known = fs::read_to_string(&journal).unwrap_or_default();
+        // A full disk may have cut the last line anywhere.
+        let known = fs::read(&journal).unwrap_or_default();
+        let known = String::from_utf8_lossy(&known);
         let known = known
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok());
