@@ -71,7 +71,8 @@ fn dom(browser: &Path, home: &Path, page: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Writes what it finds into the title: errors, requests, broken anchors, scripts, and what the page's own script made.
+/// Writes what it finds into the title: errors, whether the bar covers the entry of a link, requests, broken
+/// anchors, scripts, and what the page's own script made.
 const PROBE: &str = r##"
 const errors = [];
 addEventListener('error', (event) => errors.push(event.message || event.target.tagName), true);
@@ -81,13 +82,20 @@ addEventListener('load', () => setTimeout(() => {
   const dead = [...document.querySelectorAll('a[href^="#"]')].filter((a) => !document.getElementById(decodeURIComponent(a.getAttribute('href').slice(1))));
   const odd = [...document.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name) || /^\s*javascript:/i.test(a.value)));
   const foreign = [...document.querySelectorAll('script,iframe,object,embed,base,form,link')].length;
-  const box = document.querySelector('.filter input[type=search]');
-  box.value = 'zzzz-nowhere'; box.dispatchEvent(new Event('input'));
+  const bar = document.querySelector('.filter'), box = bar.querySelector('input[type=search]');
+  const linked = [...document.querySelectorAll('main article[id]')];
+  const linkedTo = linked[linked.length >> 1];
+  location.hash = encodeURIComponent(linkedTo.id);
   setTimeout(() => {
-    const left = [...document.querySelectorAll('main article')].filter((e) => !e.hidden).length;
-    const asked = performance.getEntriesByType('resource').filter((e) => !e.name.startsWith('data:')).length;
-    document.title = 'PROBE ' + JSON.stringify({ errors, dead: dead.length, odd: odd.length, foreign, left, asked, entries: document.querySelectorAll('main article').length });
-  }, 600);
+    // The bar stays at the top of the window.
+    const covered = +(linkedTo.getBoundingClientRect().top < bar.getBoundingClientRect().bottom);
+    box.value = 'zzzz-nowhere'; box.dispatchEvent(new Event('input'));
+    setTimeout(() => {
+      const left = [...document.querySelectorAll('main article')].filter((e) => !e.hidden).length;
+      const asked = performance.getEntriesByType('resource').filter((e) => !e.name.startsWith('data:')).length;
+      document.title = 'PROBE ' + JSON.stringify({ errors, covered, dead: dead.length, odd: odd.length, foreign, left, asked, entries: document.querySelectorAll('main article').length });
+    }, 600);
+  }, 200);
 }, 50));
 "##;
 
@@ -138,7 +146,7 @@ fn pages_are_whole_and_inert_in_a_browser() {
         )
         .unwrap();
         let name = session.display();
-        for none in ["dead", "odd", "left", "asked"] {
+        for none in ["dead", "odd", "left", "asked", "covered"] {
             assert_eq!(told[none], 0, "{name}: {told}");
         }
         assert_eq!(told["errors"], json!([]), "{name}");
