@@ -373,7 +373,7 @@ const JOURNEYS: &[Journey] = &[
         let both = "Run the tests  cargo test";
         assert!(stage.picture().contains(both), "{}", stage.picture());
         key.press(&mut stage);
-        assert!(!stage.picture().contains(both) && stage.picture().contains("run    cargo test"));
+        assert!(!stage.picture().contains(both) && stage.picture().contains("Bash   cargo test"));
         key.press(&mut stage);
         assert!(stage.picture().contains(both));
     }),

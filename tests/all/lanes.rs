@@ -57,10 +57,10 @@ fn calls_that_cross_are_distinguished_from_calls_within_each_other() {
     assert_eq!(
         gutter(&within)[3..11],
         [
-            "╭   run",
+            "╭   bash",
             "│   one",
             "│   two",
-            "│╭  run",
+            "│╭  bash",
             "││  one",
             "│╰  two",
             "╰",
@@ -73,10 +73,10 @@ fn calls_that_cross_are_distinguished_from_calls_within_each_other() {
     assert_eq!(
         gutter(&across)[3..11],
         [
-            "╭   run",
+            "╭   bash",
             "│   one",
             "│   two",
-            "│╭  run",
+            "│╭  bash",
             "╰│  one",
             " ╰  two",
             "",
@@ -116,7 +116,7 @@ fn more_calls_than_columns_are_shown_by_the_last_one() {
     stage.press("z 2 g");
     assert_eq!(
         gutter(&stage)[..5],
-        ["╭   run", "│╭  run", "│+  run", "╰+  run", "    bot"],
+        ["╭   bash", "│╭  bash", "│+  bash", "╰+  bash", "    bot"],
         "{}",
         stage.picture()
     );
@@ -125,7 +125,7 @@ fn more_calls_than_columns_are_shown_by_the_last_one() {
     stage.arrange();
     assert_eq!(
         gutter(&stage)[..4],
-        [".   run", "|.  run", "|+  run", "'+  run"]
+        [".   bash", "|.  bash", "|+  bash", "'+  bash"]
     );
 }
 
@@ -180,9 +180,9 @@ fn sub_agents_work_within_the_lane_of_their_call() {
             .position(|row| row.ends_with(word))
             .unwrap_or_else(|| panic!("{rows:?}"))
     };
-    assert!(rows[of("agent")].starts_with('╭'), "{}", stage.picture());
+    assert!(rows[of("task")].starts_with('╭'), "{}", stage.picture());
     // Its call by itself has no lane of its own.
-    assert!(rows[of("run")].starts_with("│ "), "{}", stage.picture());
+    assert!(rows[of("bash")].starts_with("│ "), "{}", stage.picture());
     assert!(rows[of("two")].starts_with("│ "), "{}", stage.picture());
     assert!(rows[of("nothing")].starts_with('╰'), "{}", stage.picture());
     assert!(

@@ -319,7 +319,7 @@ fn a_sentence_that_leads_to_a_call_is_one_row_with_it_in_the_outline() {
     let led = said("Let me run the tests:");
     assert_eq!(
         lines_of(&Item::of(&led), &look),
-        ["run    Let me run the tests  cargo test"]
+        ["Bash   Let me run the tests  cargo test"]
     );
     let commands = Look {
         intents: false,
@@ -327,7 +327,7 @@ fn a_sentence_that_leads_to_a_call_is_one_row_with_it_in_the_outline() {
     };
     assert_eq!(
         lines_of(&Item::of(&led), &commands),
-        ["bot    Let me run the tests:", "run    cargo test"]
+        ["bot    Let me run the tests:", "Bash   cargo test"]
     );
     let opened = Item {
         folds: &[Fold::Open],
@@ -335,7 +335,7 @@ fn a_sentence_that_leads_to_a_call_is_one_row_with_it_in_the_outline() {
     };
     assert_eq!(
         lines_of(&opened, &look).last().map(String::as_str),
-        Some("run    cargo test")
+        Some("Bash   cargo test")
     );
     let long = said("First this.\nThen that:");
     assert_eq!(

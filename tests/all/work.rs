@@ -77,7 +77,7 @@ fn one_row_stands_for_all_that_tells_an_end() {
     let mut stage = Stage::open(&path, (140, 60), Theme::dark());
     let picture = stage.picture();
     assert!(
-        picture.contains("bash \"In the harbour\" ended  exit 3 · ran 4m58s · told 7m00s later"),
+        picture.contains("Bash \"In the harbour\" ended  exit 3 · ran 4m58s · told 7m00s later"),
         "{picture}"
     );
     assert!(
