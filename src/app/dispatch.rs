@@ -361,8 +361,10 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::ToggleGutter => return set_next(app, "gutter"),
         Action::ToggleMouse => return set_next(app, "mouse"),
         Action::Sessions => return app.open_list(AppScreen::Picker),
-        Action::Wall => return app.open_list(AppScreen::Wall),
+        // The first session on the wall needs the user most.
+        Action::Wall | Action::Need(_) => return app.open_list(AppScreen::Wall),
         Action::Usage => return app.open_list(AppScreen::Ledger),
+        Action::Watch => app.mode = Mode::Palette(palette(app, "watch ")),
         Action::Palette => {
             app.mode = Mode::Palette(palette(app, ""));
         }

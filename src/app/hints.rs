@@ -8,7 +8,7 @@ use super::input::bindings::{BINDINGS, Binding, BindingGroup};
 use super::input::keymap::Keymap;
 use super::mode::{Mode, WallLine};
 use super::panes::Pane;
-use super::pop_ups::list_keys::ON_WALL;
+use super::pop_ups::list_keys::{GROUPS, ON_WALL};
 use super::state::App;
 use crate::analysis::by::By;
 use crate::model::entry::BlockKind;
@@ -177,16 +177,16 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
             (&[Action::Unfold], enter),
         ],
     );
-    hints.push(("1-7".to_owned(), "by what"));
+    hints.push((GROUPS.to_owned(), "by what"));
     hints.extend(bound(
         app,
         &[
+            (&[Action::LevelUp, Action::LevelDown], "time"),
+            (&[Action::Filter], "since"),
             (
                 &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-                "time",
+                "sort",
             ),
-            (&[Action::Filter], "since"),
-            (&[Action::SameId(Way::Next)], "sort"),
             (&[Action::Quit], "back"),
             (&[Action::Help], "all keys"),
         ],
@@ -347,7 +347,7 @@ const OUTLINE: &[(&[Action], &str)] = &[
             Action::Seek(LandmarkKind::Prompt, Way::Previous),
             Action::Seek(LandmarkKind::Prompt, Way::Next),
         ],
-        "section",
+        "heading",
     ),
     (&[Action::Unfold], "go there"),
     (&[Action::Cancel], "back"),
@@ -476,8 +476,11 @@ fn cell(keys: String, name: String, action: Action) -> BarCell {
 
 #[cfg(test)]
 mod tests {
-    use super::bar;
+    use super::{AFTER_PAGE, ON_CALL, OUTLINE, PAGE, READING, SEARCHING, bar};
+    use crate::app::input::bindings::BINDINGS;
     use crate::app::input::keymap::Keymap;
+    use crate::app::pop_ups::list_keys::{IN_LEDGER, ON_WALL};
+    use crate::app::views::Views;
 
     #[test]
     fn the_bar_has_all_views_at_80_columns_and_the_lists_beside_them_at_120() {
@@ -501,5 +504,41 @@ mod tests {
         let with_errors = bar(&Keymap::default(), 80, (6, 60));
         assert!(with_errors.iter().any(|cell| cell.name == "failures 6+60"));
         assert!(with_errors.iter().any(|cell| cell.name == "brief"));
+    }
+
+    /// Words of a screen for keys whose line in the help has none of them, and why they are the same.
+    const IN_OTHER_WORDS: &[(&str, &str, &str)] = &[];
+
+    #[test]
+    fn screens_say_of_a_key_what_the_help_says() {
+        let views = Views::default();
+        let tables = [
+            READING, ON_CALL, SEARCHING, OUTLINE, PAGE, AFTER_PAGE, ON_WALL, IN_LEDGER,
+        ];
+        let of_views = views.of_all_pages();
+        let stems = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            let words = words.filter(|word| {
+                word.len() > 3 && !["next", "previous", "them", "that"].contains(word)
+            });
+            words.map(|word| word.chars().take(4).collect()).collect()
+        };
+        let mut wrong = Vec::new();
+        for (actions, words) in tables.into_iter().flatten().chain(of_views) {
+            for action in *actions {
+                let binding = BINDINGS.iter().find(|binding| binding.action == *action);
+                let binding = binding.unwrap_or_else(|| panic!("{words} has no key"));
+                let said = [binding.name, binding.doc, binding.cell, binding.also].join(" ");
+                let said = stems(&said);
+                let is_said = stems(words).iter().any(|stem| said.contains(stem));
+                let is_excused = IN_OTHER_WORDS
+                    .iter()
+                    .any(|(name, other, _)| *name == binding.name && *other == *words);
+                if !is_said && !is_excused {
+                    wrong.push(format!("{} is {words:?}: {}", binding.name, binding.doc));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 }

@@ -72,6 +72,12 @@ impl Default for Views {
 }
 
 impl Views {
+    /// The hints of all pages as they open.
+    #[cfg(test)]
+    pub(crate) fn of_all_pages(&self) -> impl Iterator<Item = &'static Hint> {
+        self.pages.values().flat_map(|page| page.hints())
+    }
+
     /// The page that is seen.
     pub fn open(&self) -> Option<View> {
         self.stack.last().copied()

@@ -538,6 +538,13 @@ const JOURNEYS: &[Journey] = &[
         assert!(matches!(stage.app.mode, Mode::Wall));
         assert!(matches!(stage.asked[..], [Effect::FollowAll]));
     }),
+    ("next-need", who_needs_me),
+    ("previous-need", who_needs_me),
+    ("alarm", |key| {
+        let mut stage = landmarks();
+        key.press(&mut stage).type_in("waiting").press("enter");
+        assert!(stage.status().contains("watching"), "{}", stage.status());
+    }),
     ("usage", |key| {
         let mut stage = landmarks();
         key.press(&mut stage);
@@ -720,6 +727,13 @@ fn scrolls(key: &Key, before: &str, by: isize) {
         lower[..upper.len() - by_lines],
         "{by} lines"
     );
+}
+
+/// From a session it leads to the wall, whose first row needs one most.
+fn who_needs_me(key: &Key) {
+    let mut stage = landmarks();
+    key.press(&mut stage);
+    assert!(matches!(stage.app.mode, Mode::Wall));
 }
 
 /// After these keys the key leads to the entry.

@@ -238,7 +238,7 @@ fn what_is_chosen_stays_so_while_rows_come() {
     answer(&mut stage, &mut more, &done());
     assert_eq!(names(&stage).len(), 5);
     assert_eq!(chosen(&stage), before[1]);
-    stage.press("o");
+    stage.press(">");
     assert!(stage.status().contains("by cost"), "{}", stage.status());
     assert_eq!(chosen(&stage), before[1]);
 }
@@ -252,11 +252,11 @@ fn the_time_that_counts_is_chosen_by_keys_and_words() {
         stage.line(0)
     );
     assert_eq!(names(&stage).len(), 4);
-    stage.press("< <");
+    stage.press("+ +");
     answer(&mut stage, &mut ledger(), &done());
     assert!(stage.line(0).contains("since today"), "{}", stage.line(0));
     assert_eq!(names(&stage), ["2030-01-01"]);
-    stage.press("> > > > > >");
+    stage.press("- - - - - -");
     answer(&mut stage, &mut ledger(), &done());
     assert!(stage.line(0).contains("all time"), "{}", stage.line(0));
     assert_eq!(names(&stage).len(), 4);
@@ -415,9 +415,7 @@ fn it_is_there_from_the_wall_and_from_the_picker() {
     );
     stage.press("q");
     assert!(matches!(stage.app.mode, Mode::Wall));
-    stage.press("F4");
-    assert!(matches!(stage.app.mode, Mode::Ledger));
-    stage.press("esc s F4");
+    stage.press("$ esc s $");
     assert!(matches!(stage.app.mode, Mode::Ledger));
     stage.press("q");
     assert!(matches!(stage.app.mode, Mode::Picker));
@@ -441,7 +439,7 @@ fn a_limit_that_is_nearly_used_up_stands_out() {
 fn sort_by(stage: &mut Stage, column: &str) {
     for _ in 0..9 {
         if stage.app.ledger.sorted_by() != column {
-            stage.press("o");
+            stage.press(">");
         }
     }
     assert_eq!(stage.app.ledger.sorted_by(), column);

@@ -909,7 +909,7 @@ fn an_alarm_of_all_sessions_rings_in_the_terminal() {
         );
         console.wait_for("PAINT the boat");
         console.wait("all is read", |console| !console.text().contains("reading"));
-        console.send("w");
+        console.send("W");
         console.wait_for("watch");
         console.send("err or \"WORD\"\r");
         console.wait_for("watching all sessions");

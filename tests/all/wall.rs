@@ -174,7 +174,7 @@ fn who_needs_somebody_most_comes_first() {
     stage.happen(Event::News(Box::new(News::Removed(place))));
     stage.arrange();
     assert_eq!(chosen(&stage), "a1", "the one in its line takes its place");
-    stage.press("g e");
+    stage.press("g ] w");
     assert_eq!(chosen(&stage), "b2", "the next one that needs somebody");
 }
 
@@ -290,7 +290,7 @@ fn an_alarm_watches_all_and_names_the_session() {
     let mut stage = wall((100, 24));
     stage.asked.clear();
     stage
-        .press("w")
+        .press("W")
         .type_in("waiting or err | beep")
         .press("enter");
     assert!(
@@ -318,13 +318,13 @@ fn an_alarm_watches_all_and_names_the_session() {
     );
     assert!(!notice.session.contains('\u{1b}'), "{:?}", notice.session);
     stage.asked.clear();
-    stage.press("w ctrl-u enter");
+    stage.press("W ctrl-u enter");
     assert!(
         matches!(&stage.asked[..], [Effect::WatchAll(all)] if all.is_empty()),
         "{:?}",
         stage.asked
     );
-    stage.press("w").type_in("wating").press("enter");
+    stage.press("W").type_in("wating").press("enter");
     assert!(
         matches!(stage.app.mode, Mode::OnWall { .. }),
         "a slip is no alarm that never comes"

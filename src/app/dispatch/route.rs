@@ -15,7 +15,7 @@ use crate::app::state::App;
 /// `app.keys`.
 pub(crate) fn route(app: &mut App, press: Press) -> Option<Action> {
     let height = app.reader.screen.size.1;
-    match &app.mode {
+    let action = match &app.mode {
         Mode::Search { .. } => match (press.code, press.ctrl) {
             (Code::Char('r'), true) => Some(Action::ToggleLiteral),
             _ => recalling(press),
@@ -42,10 +42,30 @@ pub(crate) fn route(app: &mut App, press: Press) -> Option<Action> {
             Some(Action::Type(InputRequest::GoToEnd))
         }
         Mode::Resume(_) => resuming(press),
+        // The key that opens a pop-up closes it.
+        Mode::Raw(_) if press.typed() == Some('r') && app.keys.pressed.is_empty() => {
+            Some(Action::Cancel)
+        }
+        Mode::Help { .. } if press.typed() == Some('?') || press.code == Code::F(1) => {
+            Some(Action::Cancel)
+        }
         Mode::Raw(view) => raw(&mut app.keys, view.is_list, height, press),
         Mode::Help { .. } => pop_up(height, press),
-        Mode::Normal | Mode::Wall | Mode::Ledger => normal(app, press),
+        Mode::Ledger if app.keys.pressed.is_empty() && group_of(press).is_some() => group_of(press),
+        Mode::Normal | Mode::Wall | Mode::Ledger => return normal(app, press),
+    };
+    if action.is_none() && app.keys.pressed.is_empty() && app.keys.is_first(&[press]) {
+        let words = format!("{press} does nothing here");
+        app.reader.screen.set_status(words);
     }
+    action
+}
+
+/// The grouping that a digit chooses in the ledger.
+fn group_of(press: Press) -> Option<Action> {
+    let digit = press.typed()?.to_digit(10)?;
+    let number = usize::try_from(digit).ok()?;
+    (1..=7).contains(&number).then_some(Action::GroupBy(number))
 }
 
 fn normal(app: &mut App, press: Press) -> Option<Action> {
@@ -159,9 +179,7 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
         (Code::Char(' '), false) if may_mark => Some(Action::Pick),
         (Code::Char(' '), true) => Some(Action::Pick),
         (Code::F(1), _) => Some(Action::Help),
-        (Code::F(3), _) => Some(Action::Wall),
-        // Over a session F4 opens its cost, here the cost of all sessions.
-        (Code::F(4), _) => Some(Action::Usage),
+        (Code::F(12), _) => Some(Action::ToggleMouse),
         (Code::Char('c'), true) => Some(Action::QuitNow),
         (Code::Char('z'), true) => Some(Action::Suspend),
         (Code::Char('l'), true) => Some(Action::Redraw),
@@ -237,7 +255,206 @@ fn pop_up(height: u16, press: Press) -> Option<Action> {
         (Code::Char('Q'), false) | (Code::Char('c'), true) => Some(Action::QuitNow),
         (Code::Char('z'), true) => Some(Action::Suspend),
         (Code::Char('l'), true) => Some(Action::Redraw),
-        (Code::Esc | Code::Char('q' | '?' | 'r') | Code::F(1), _) => Some(Action::Cancel),
+        (Code::Esc | Code::Char('q'), false) => Some(Action::Cancel),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+
+    use super::route;
+    use crate::app::input::action::Action;
+    use crate::app::input::keys::{Code, Press};
+    use crate::app::mode::Mode;
+    use crate::app::panes::Pane;
+    use crate::app::pop_ups::raw::RawView;
+    use crate::app::pop_ups::resume::ResumeDialog;
+    use crate::app::screens::AppScreen;
+    use crate::app::state::App;
+    use crate::model::timestamp::Timestamp;
+    use crate::render::code::Colours;
+    use crate::render::row::Level;
+    use crate::render::theme::Theme;
+
+    /// Keys that mean something else on a screen, and why they may.
+    const OTHERWISE: &[(&str, &str, &str)] = &[
+        (
+            "inspector",
+            "h l left right",
+            "its tabs lie side by side; no row of it opens or closes",
+        ),
+        (
+            "ledger",
+            "1 2 3 4 5 6 7",
+            "as over a session, a digit opens a page: the same sums by something else",
+        ),
+        (
+            "picker",
+            "space",
+            "a typed line does not begin with a blank",
+        ),
+        (
+            "picker",
+            "tab ctrl-j ctrl-k ctrl-n ctrl-p",
+            "the keys of every typed line with choices below it",
+        ),
+        (
+            "list",
+            "y",
+            "there is only one thing to copy, so no second key says what",
+        ),
+        (
+            "resume",
+            "y",
+            "there is only one thing to copy, so no second key says what",
+        ),
+        (
+            "resume",
+            "tab shift-tab",
+            "chooses among the commands as in any dialog",
+        ),
+        ("list", "r", "the key that opens a pop-up closes it"),
+        ("record", "r", "the key that opens a pop-up closes it"),
+        ("help", "? F1", "the key that opens a pop-up closes it"),
+        ("resume", "ctrl-r", "the key that opens a pop-up closes it"),
+    ];
+
+    /// All screens and pop-ups on which letters are keys.
+    fn screens() -> Vec<(&'static str, App)> {
+        let raw = |is_list| {
+            let mut view = RawView::default();
+            view.is_list = is_list;
+            Mode::Raw(view)
+        };
+        let resume = Mode::Resume(ResumeDialog {
+            choices: Vec::new(),
+            at: 0,
+            folder: None,
+            back: "",
+        });
+        let help = Mode::Help {
+            top: 0,
+            filter: tui_input::Input::default(),
+            is_typing: false,
+            below: AppScreen::Session,
+            item_keys: Vec::new(),
+        };
+        let modes = [
+            ("text", Mode::Normal),
+            ("inspector", Mode::Normal),
+            ("wall", Mode::Wall),
+            ("ledger", Mode::Ledger),
+            ("picker", Mode::Picker),
+            ("list", raw(true)),
+            ("record", raw(false)),
+            ("resume", resume),
+            ("help", help),
+        ];
+        let screen = |(name, mode)| {
+            let colours = Arc::new(Colours::never());
+            let mut app = App::new(Theme::dark(), Level::Preview, colours, Timestamp(0));
+            app.reader.screen.size = (200, 60);
+            app.mode = mode;
+            if name == "inspector" {
+                app.reader.panes.wants_inspector = Some(true);
+                app.reader.panes.focus = Pane::Inspector;
+                assert_eq!(app.reader.focused(), Pane::Inspector);
+            }
+            (name, app)
+        };
+        modes.into_iter().map(screen).collect()
+    }
+
+    fn all_keys() -> Vec<Press> {
+        let named = [
+            "enter",
+            "esc",
+            "tab",
+            "shift-tab",
+            "up",
+            "down",
+            "left",
+            "right",
+            "home",
+            "end",
+            "pgup",
+            "pgdn",
+            "space",
+        ];
+        let of = |name: &str| Press::parse(name).unwrap_or_else(|| panic!("{name}"));
+        let mut all: Vec<Press> = named.iter().map(|name| of(name)).collect();
+        all.extend(('!'..='~').map(|c| Press::plain(Code::Char(c))));
+        all.extend((1..=12).map(|number| Press::plain(Code::F(number))));
+        all.extend(('a'..='z').map(|c| of(&format!("ctrl-{c}"))));
+        all.extend(('1'..='9').map(|c| of(&format!("alt-{c}"))));
+        all
+    }
+
+    /// What an action does, in words of the text: lists and pop-ups move by rows, and are left.
+    fn meaning(action: Action, app: &App) -> Action {
+        let page = match app.mode {
+            Mode::Picker => app.picker.visible_count().saturating_sub(1),
+            _ => usize::from(app.reader.screen.size.1).saturating_sub(4),
+        };
+        let motions = [
+            Action::Next,
+            Action::Previous,
+            Action::PageDown,
+            Action::PageUp,
+            Action::HalfDown,
+            Action::HalfUp,
+            Action::Top,
+            Action::Bottom,
+        ];
+        let moves = |by| {
+            let mut fitting = motions.into_iter();
+            fitting.find(|motion| motion.steps(page, 1) == Some(by))
+        };
+        match action {
+            Action::Scroll(by) => moves(by).unwrap_or(action),
+            Action::Accept => Action::Unfold,
+            Action::Quit => Action::Cancel,
+            other => other,
+        }
+    }
+
+    #[test]
+    fn a_key_means_the_same_on_every_screen() {
+        let mut used = BTreeSet::new();
+        for press in all_keys() {
+            let (_, mut text) = screens().swap_remove(0);
+            let there = route(&mut text, press);
+            let begins = !text.keys.pressed.is_empty();
+            let there = there.map(|action| meaning(action, &text));
+            // What the text leaves alone has its only meaning elsewhere.
+            if there.is_none() && !begins {
+                continue;
+            }
+            for (name, mut app) in screens().into_iter().skip(1) {
+                let here = route(&mut app, press).map(|action| meaning(action, &app));
+                let is_same = matches!(here, None | Some(Action::Type(_))) || here == there;
+                let key = press.to_string();
+                let mut excused = OTHERWISE.iter().filter(|(screen, keys, _)| {
+                    *screen == name && keys.split(' ').any(|known| known == key)
+                });
+                let excuse = excused.next();
+                assert!(
+                    is_same || excuse.is_some(),
+                    "{key} is {there:?} in the text, but {here:?} in {name}"
+                );
+                if let (false, Some((screen, ..))) = (is_same, excuse) {
+                    used.insert((*screen, key));
+                }
+            }
+        }
+        for (screen, keys, why) in OTHERWISE {
+            for key in keys.split(' ') {
+                let is_used = used.contains(&(*screen, key.to_owned()));
+                assert!(is_used, "{key} in {screen} needs no reason: {why}");
+            }
+        }
     }
 }

@@ -119,6 +119,10 @@ pub enum Action {
     Sessions,
     /// Open the wall: all sessions of the last hours.
     Wall,
+    /// Go to the next or previous session that needs the user.
+    Need(Way),
+    /// Type an alarm.
+    Watch,
     /// Open the ledger: usage and cost of all sessions.
     Usage,
     /// Type a command.
@@ -151,6 +155,8 @@ pub enum Action {
     ToggleLiteral,
     /// Scroll a pop-up by lines, up to its ends.
     Scroll(isize),
+    /// In the ledger: group by the grouping with this number, from 1.
+    GroupBy(usize),
 }
 
 /// A kind of landmark that a key jumps to.

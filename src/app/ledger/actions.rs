@@ -6,21 +6,10 @@ use super::{LedgerView, sheet};
 use crate::analysis::by::By;
 use crate::analysis::expression::parse::MOMENTS;
 use crate::app::effect::Effect;
-use crate::app::input::action::{Action, CopyTarget, PaneChange, View, Way};
+use crate::app::input::action::{Action, CopyTarget, PaneChange};
 use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
 use crate::app::state::App;
-
-/// The views that digits open over a session; in the ledger, digits choose the grouping instead.
-const DIGITS: [View; 7] = [
-    View::Transcript,
-    View::Timeline,
-    View::Tools,
-    View::Money,
-    View::Context,
-    View::Tree,
-    View::Files,
-];
 
 /// Writes the visible rows.
 pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
@@ -30,35 +19,28 @@ pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
 /// Runs an action; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
     let (ledger, screen) = (&mut app.ledger, &mut app.reader.screen);
-    let sorts = match action {
-        // The keys that sort other lists choose the span of time here.
-        Action::SameId(way) => Action::Shift(way),
-        Action::Shift(way) => {
-            let since = sheet::neighbour_span(&ledger.since, way == Way::Next);
-            ledger.count_from(since, screen.now);
-            return Some(vec![Effect::Count(ledger.question.clone())]);
-        }
-        action => action,
-    };
-    if ledger.list.act(sorts, 1).is_some() {
+    if ledger.list.act(action, 1).is_some() {
         let keys = ledger.list.keys().to_vec();
         ledger.fill(keys);
         return Some(Vec::new());
     }
     match action {
         Action::Unfold | Action::Expand => return Some(enter(ledger)),
-        Action::LevelUp | Action::Panes(PaneChange::Focus(Way::Next)) => {
-            return Some(group(ledger, neighbour_group(ledger, Way::Next)));
+        Action::LevelUp | Action::LevelDown => {
+            let since = sheet::neighbour_span(&ledger.since, action == Action::LevelDown);
+            ledger.count_from(since, screen.now);
+            return Some(vec![Effect::Count(ledger.question.clone())]);
         }
-        Action::LevelDown | Action::Panes(PaneChange::Focus(Way::Previous)) => {
-            return Some(group(ledger, neighbour_group(ledger, Way::Previous)));
+        Action::GroupBy(number) => {
+            let (by, _) = number.checked_sub(1).and_then(|at| By::ALL.get(at))?;
+            return Some(group(ledger, *by));
         }
-        Action::View(view) => {
-            let by = DIGITS
-                .iter()
-                .position(|known| *known == view)
-                .and_then(|at| By::ALL.get(at));
-            return Some(by.map_or_else(Vec::new, |(by, _)| group(ledger, *by)));
+        Action::Panes(PaneChange::Focus(way)) => {
+            // What was counted does not tell of calls.
+            let counted = By::ALL.into_iter().map(|(by, _)| by);
+            let counted: Vec<By> = counted.filter(|by| !by.needs_calls()).collect();
+            let by = way.neighbour(&counted, ledger.question.by);
+            return Some(group(ledger, by));
         }
         Action::Filter => {
             app.mode = Mode::OnWall {
@@ -93,6 +75,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Palette
         | Action::Sessions
         | Action::Wall
+        | Action::Need(_)
         | Action::Help
         | Action::Redraw
         | Action::Suspend
@@ -129,13 +112,6 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
     } else {
         Vec::new()
     }
-}
-
-fn neighbour_group(ledger: &LedgerView, way: Way) -> By {
-    // What was counted does not tell of calls.
-    let counted = By::ALL.into_iter().map(|(by, _)| by);
-    let counted: Vec<By> = counted.filter(|by| !by.needs_calls()).collect();
-    way.neighbour(&counted, ledger.question.by)
 }
 
 fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {

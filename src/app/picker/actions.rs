@@ -62,6 +62,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         | Action::Palette
         | Action::Sessions
         | Action::Wall
+        | Action::Need(_)
         | Action::Usage
         | Action::Help
         | Action::Redraw

@@ -166,7 +166,10 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
                 .iter()
                 .filter(|binding| ANYWHERE.contains(&binding.action));
             groups.push((list.title(), keys_of(scene.keymap, list)));
-            groups.push((BindingGroup::Program.title(), cells(scene, anywhere)));
+            // In the picker they are letters.
+            if list != AppScreen::Picker {
+                groups.push((BindingGroup::Program.title(), cells(scene, anywhere)));
+            }
             groups.push(signs);
         }
     }
@@ -237,9 +240,10 @@ fn rows_of_cells(cells: Vec<(String, &'static str)>, columns: usize) -> Vec<Help
 /// commands, signs.
 fn found(scene: HelpScene<'_>, wanted: &str) -> Vec<HelpLine> {
     let is_session = scene.below == AppScreen::Session;
+    let is_list = scene.below != AppScreen::Picker;
     let bindings = BINDINGS
         .iter()
-        .filter(|binding| is_session || ANYWHERE.contains(&binding.action))
+        .filter(|binding| is_session || is_list && ANYWHERE.contains(&binding.action))
         .map(|binding| {
             let keys: Vec<String> = scene
                 .keymap
@@ -385,7 +389,7 @@ mod tests {
             };
             lines.find_map(doc)
         };
-        assert_eq!(doc_of("e", AppScreen::Wall), Some("next that needs you"));
+        assert_eq!(doc_of("]w", AppScreen::Wall), Some("next that needs you"));
         assert_eq!(doc_of("R", AppScreen::Ledger), Some("count anew"));
         assert_eq!(doc_of("j", AppScreen::Picker), None, "a letter is typed");
     }

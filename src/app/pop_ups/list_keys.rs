@@ -1,6 +1,6 @@
 //! The keys of lists of sessions: picker, wall, ledger.
 
-use crate::app::input::action::{Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, Way};
+use crate::app::input::action::{Action, CopyTarget, PaneChange, QuickFilter, Way};
 use crate::app::input::keymap::Keymap;
 use crate::app::screens::AppScreen;
 
@@ -12,20 +12,17 @@ pub type Own = &'static [(&'static [Action], &'static str)];
 pub const ON_WALL: Own = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "open"),
-    (
-        &[Action::Seek(LandmarkKind::Error, Way::Next)],
-        "next that needs you",
-    ),
+    (&[Action::Need(Way::Next)], "next that needs you"),
     (&[Action::Filter], "filter"),
     (
         &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
         "sort",
     ),
     (&[Action::LevelUp, Action::LevelDown], "group"),
-    (&[Action::ToggleWrap], "watch all"),
+    (&[Action::Watch], "watch all"),
     (&[Action::Panes(PaneChange::Inspector)], "preview"),
     (
-        &[Action::Seek(LandmarkKind::Error, Way::Previous)],
+        &[Action::Need(Way::Previous)],
         "previous one that needs you",
     ),
     (&[Action::Reverse], "the other way round"),
@@ -47,15 +44,18 @@ pub const IN_LEDGER: Own = &[
     (&[Action::Unfold], "its sessions, or the session"),
     (
         &[Action::LevelUp, Action::LevelDown],
-        "by what; so do 1 to 7",
-    ),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
         "a shorter or a longer time",
     ),
     (&[Action::Filter], "since when: monday, 1w, 2026-11"),
     (
-        &[Action::SameId(Way::Previous), Action::SameId(Way::Next)],
+        &[
+            Action::Panes(PaneChange::Focus(Way::Next)),
+            Action::Panes(PaneChange::Focus(Way::Previous)),
+        ],
+        "along what it can be by; branches, too",
+    ),
+    (
+        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
         "sort",
     ),
     (&[Action::Reverse], "the other way round"),
@@ -68,10 +68,14 @@ pub const IN_LEDGER: Own = &[
     (&[Action::Cancel, Action::Quit], "back"),
 ];
 
+/// Keys of the groupings in the ledger. Like the digits of the views, each opens a page that the screen names.
+pub(crate) const GROUPS: &str = "1-7";
+
 /// Actions that work on every screen.
-pub(crate) const ANYWHERE: [Action; 8] = [
+pub(crate) const ANYWHERE: [Action; 9] = [
     Action::Sessions,
     Action::Wall,
+    Action::Need(Way::Next),
     Action::Usage,
     Action::Help,
     Action::Redraw,
@@ -98,11 +102,10 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("S  $  :", "before a letter: wall, usage, command"),
     ("<  >", "before a letter: sort by another column"),
     ("/  &", "search: makes letters of them"),
-    ("F3", "wall: who needs you"),
-    ("F4", "usage of all sessions"),
     ("F1", "this help"),
     ("ctrl-l", "draw the screen anew"),
     ("ctrl-z", "suspend"),
+    ("F12", "mouse on or off"),
     ("esc", "clear what is typed, then back, then quit"),
     ("ctrl-c", "quit at once"),
 ];
@@ -129,7 +132,14 @@ pub(crate) fn keys_of(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static
             .map(|(keys, doc)| ((*keys).to_owned(), *doc))
             .collect(),
         AppScreen::Wall => of(ON_WALL),
-        AppScreen::Ledger => of(IN_LEDGER),
+        AppScreen::Ledger => {
+            let mut keys = of(IN_LEDGER);
+            keys.push((
+                GROUPS.to_owned(),
+                "by day, week, month, project, agent, model, session",
+            ));
+            keys
+        }
     }
 }
 

@@ -9,13 +9,10 @@ use crate::analysis::wall::filter::SessionFilter;
 use crate::analysis::wall::{News, Rang};
 use crate::app::alarms::{AlarmNotice, AlarmSpec};
 use crate::app::effect::Effect;
-use crate::app::input::action::{
-    Action, CopyTarget, LandmarkKind, PaneChange, QuickFilter, View, Way,
-};
+use crate::app::input::action::{Action, CopyTarget, PaneChange, QuickFilter, Way};
 use crate::app::input::command::TypedCommand;
 use crate::app::mode::{Mode, WallLine};
 use crate::app::screen::Screen;
-use crate::app::screens::AppScreen;
 use crate::app::state::App;
 use crate::listing::sessions::SessionRowKey;
 use crate::model::found::SessionPlace;
@@ -34,7 +31,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         return Some(Vec::new());
     }
     match action {
-        Action::Seek(LandmarkKind::Error, way) => to_next_need(wall, screen, way),
+        Action::Need(way) => to_next_need(wall, screen, way),
         Action::Unfold | Action::Expand => return Some(enter(wall)),
         Action::LevelUp => group(wall, Way::Next),
         Action::LevelDown => group(wall, Way::Previous),
@@ -42,7 +39,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Filter => app.mode = filter_line(wall),
         Action::Quick(QuickFilter::Errors) => wall.set_filter("err", screen),
         Action::Quick(QuickFilter::Clear) => wall.set_filter("", screen),
-        Action::ToggleWrap => {
+        Action::Watch => {
             let typed = wall
                 .alarms
                 .iter()
@@ -65,8 +62,6 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         }
         Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
         Action::Cancel | Action::Quit | Action::Wall => return Some(app.leave_list()),
-        // F4 opens the cost of what is shown.
-        Action::View(View::Money) => return Some(app.open_list(AppScreen::Ledger)),
         // The viewer handles these on every screen.
         Action::Palette
         | Action::Sessions
