@@ -184,6 +184,12 @@ impl Alarms {
         self.list.iter().any(|watch| watch.spec.expr == wish.expr)
     }
 
+    /// The alarms by their numbers, from 1.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (usize, String)> {
+        let alarms = (1..).zip(&self.list);
+        alarms.map(|(number, alarm)| (number, alarm.spec.to_string()))
+    }
+
     /// Number of alarms.
     pub fn count(&self) -> usize {
         self.list.len()

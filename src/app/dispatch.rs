@@ -20,11 +20,12 @@ use super::input::command::TypedCommand;
 use super::input::keys::Press;
 use super::input::setting::{Assignment, Setting};
 use super::ledger;
-use super::mode::Mode;
+use super::mode::{HelpSubject, Mode};
 use super::picker;
 use super::pop_ups::help::{self, HelpScene};
 use super::pop_ups::palette::{Commands, Palette};
 use super::pop_ups::resume::ResumeDialog;
+use super::pop_ups::signs;
 use super::reader::Reader;
 use super::scene::{Ask, Scene};
 use super::screens::AppScreen;
@@ -102,12 +103,12 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
             top,
             filter: wanted,
             below,
-            item_keys: here,
+            here,
             ..
         } => {
             let scene = HelpScene {
                 keymap: &app.keys.keymap,
-                item_keys: here.as_slice(),
+                here,
                 below: *below,
                 screen: &app.reader.screen,
             };
@@ -374,13 +375,16 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
         }
         Action::Help => {
             let below = app.mode.screen();
-            let here = hints::of(app);
+            let here = HelpSubject {
+                signs: signs::of_chosen(app),
+                keys: hints::of(app),
+            };
             app.mode = Mode::Help {
                 top: 0,
                 filter: Input::default(),
                 is_typing: false,
                 below,
-                item_keys: here,
+                here,
             };
         }
         Action::Resume => match ResumeDialog::of(&reader.session) {
@@ -411,8 +415,32 @@ fn palette(app: &App, typed: &str) -> Palette {
         ran: app.history.ran.lines(),
         below: app.mode.screen(),
     };
-    let runs = compared::candidates(&app.reader.text, &app.reader.session);
-    Palette::of(commands, typed, runs)
+    Palette::of(commands, typed, arguments(app))
+}
+
+/// Number of sessions that are offered as arguments.
+const SESSIONS_OFFERED: usize = 100;
+
+/// Commands with arguments that exist here, and what each is.
+fn arguments(app: &App) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (run, doc) in compared::candidates(&app.reader.text, &app.reader.session) {
+        if run.starts_with("branch ") {
+            found.push((format!("goto {run}"), doc.clone()));
+        }
+        found.push((format!("diff {run}"), doc));
+    }
+    for (found_session, _) in app.picker.shown().take(SESSIONS_OFFERED) {
+        let address = found_session.place().address();
+        let title = found_session.title.as_deref().unwrap_or_default();
+        found.push((format!("join {address}"), title.to_owned()));
+        found.push((format!("diff {address}"), title.to_owned()));
+    }
+    let alarms = app.reader.alarms.named();
+    found.extend(alarms.map(|(number, alarm)| (format!("unwatch {number}"), alarm)));
+    let themes = app.themes.iter();
+    found.extend(themes.map(|name| (format!("set theme={name}"), "colours".to_owned())));
+    found
 }
 
 /// Whether a search is active; it is closed before the session is left.

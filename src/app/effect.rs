@@ -179,6 +179,16 @@ pub enum PageExtent {
 impl PageExtent {
     pub(crate) const ALL: [Self; 4] = [Self::Session, Self::Turn, Self::Rows, Self::Marks];
 
+    /// Description for the palette.
+    pub(crate) fn doc(self) -> &'static str {
+        match self {
+            Self::Session => "the session",
+            Self::Turn => "this turn",
+            Self::Rows => "the selected rows (V)",
+            Self::Marks => "what is marked (m)",
+        }
+    }
+
     /// The word for it behind the form; of the whole session none.
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -56,13 +56,22 @@ pub enum Mode {
         is_typing: bool,
         /// The screen below.
         below: AppScreen,
-        /// The keys for the item that had the focus when the help was opened.
-        item_keys: Vec<(String, &'static str)>,
+        /// What had the focus when the help was opened.
+        here: HelpSubject,
     },
     /// Records, a list or a page of the manual in a pop-up.
     Raw(RawView),
     /// The dialog of commands that resume the session in its agent.
     Resume(ResumeDialog),
+}
+
+/// What the help explains first.
+#[derive(Clone, Debug, Default)]
+pub struct HelpSubject {
+    /// The kind of the chosen row, and its marks.
+    pub signs: Vec<(String, &'static str)>,
+    /// Its keys.
+    pub keys: Vec<(String, &'static str)>,
 }
 
 /// Purpose of a line typed on the wall or in the ledger.

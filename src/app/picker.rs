@@ -22,7 +22,7 @@ use tui_input::{Input, InputRequest};
 
 use self::sieve::{Fit, Grist, Sieve};
 use self::texts::{TextHits, TextProgress};
-use crate::analysis::wall::Glance;
+use crate::analysis::wall::{Glance, SessionRow};
 use crate::app::input::action::Action;
 use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
@@ -184,6 +184,12 @@ impl Picker {
     /// The chosen session, with the hit in its text if its facts do not match.
     pub fn chosen(&self) -> Option<(&FoundSession, Option<&TextHit>)> {
         self.at(self.list.chosen()?)
+    }
+
+    /// What was read of the chosen session.
+    pub(crate) fn chosen_row(&self) -> Option<&SessionRow> {
+        let glance = self.glances.get(self.list.chosen()?);
+        glance.map(|glance| &glance.row)
     }
 
     /// The shown sessions in order.

@@ -4,5 +4,5 @@ pub mod list_keys;
 pub mod palette;
 pub mod raw;
 pub mod resume;
-mod signs;
+pub(crate) mod signs;
 mod sought;

@@ -43,6 +43,8 @@ pub struct App {
     pub wall: Wall,
     /// The ledger: usage of all sessions.
     pub ledger: LedgerView,
+    /// Names of the built-in themes.
+    pub themes: Vec<&'static str>,
     /// Stack of the screens below the current one. A session in it is the open one, or one that the
     /// runtime has parked.
     pub below: Vec<AppScreen>,
@@ -63,6 +65,7 @@ impl App {
             picker: Picker::default(),
             wall: Wall::default(),
             ledger: LedgerView::default(),
+            themes: Vec::new(),
             below: Vec::new(),
         }
     }

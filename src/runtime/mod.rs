@@ -53,6 +53,7 @@ use crate::model::found::Sighting;
 use crate::model::memory;
 use crate::model::text::outlet::Charset;
 use crate::render::code::Colours;
+use crate::settings::themes;
 use crate::terminal::{self, Guard, TerminalScreen};
 use alarm_commands::AlarmCommands;
 use clock::now;
@@ -180,6 +181,7 @@ impl Viewer {
                 .canvas(&answers, TerminalScreen::cell()),
         );
         let mut app = App::new(theme, config.level, Arc::clone(&colours), now());
+        app.themes = themes::names().collect();
         let charset = if config.terminal.ascii {
             Charset::Ascii
         } else {

@@ -26,7 +26,7 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
             filter: wanted,
             is_typing,
             below,
-            item_keys: here,
+            here,
         } => {
             let typed = wanted.value();
             let title = match (is_typing, typed.is_empty()) {
@@ -36,7 +36,7 @@ pub fn paint(app: &App, screen: Rect, buffer: &mut Buffer) {
             };
             let scene = HelpScene {
                 keymap: &app.keys.keymap,
-                item_keys: here.as_slice(),
+                here,
                 below: *below,
                 screen: &app.reader.screen,
             };

@@ -8,6 +8,7 @@ use tv::app::input::action::Action;
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{Keymap, Preset};
 use tv::app::input::keys::parse_keys;
+use tv::app::input::setting::SETTINGS;
 use tv::app::mode::Mode;
 use tv::app::panes::Pane;
 use tv::app::text::viewport::Focus;
@@ -338,4 +339,123 @@ fn an_expression_behind_a_command_is_completed_as_on_its_own_line() {
         "{}",
         stage.picture()
     );
+}
+
+/// The choices behind a line, as they would be typed.
+fn choices(stage: &Stage) -> Vec<String> {
+    let Mode::Palette(palette) = &stage.app.mode else {
+        panic!("the palette is open: {}", stage.picture())
+    };
+    let typed = palette
+        .choices
+        .iter()
+        .filter(|choice| choice.argument.is_empty());
+    typed.map(|choice| choice.name.clone()).collect()
+}
+
+#[test]
+fn a_command_with_a_set_of_arguments_offers_each_and_completes_it() {
+    let mut stage = session();
+    stage.app.themes = vec!["dark", "nord"];
+    command(&mut stage, "watch waiting");
+    for (typed, offered, narrowed, completed) in [
+        (
+            "export ",
+            "export md rows",
+            "marks htm",
+            "export html marks",
+        ),
+        ("set ", "set nohints", "notify osc", "set notify=osc"),
+        ("set ", "set theme=nord", "nord", "set theme=nord"),
+        ("set ", "set images=sixel", "sixel", "set images=sixel"),
+        ("help ", "help finding", "finding", "help finding"),
+        ("unwatch ", "unwatch 1", "wait", "unwatch 1"),
+        ("filter ", "filter err", "role:b", "filter role:bot"),
+        ("watch ", "watch waiting", "wai", "watch waiting"),
+    ] {
+        stage.press(":").type_in(typed);
+        assert!(
+            choices(&stage).iter().any(|choice| choice == offered),
+            "{typed}: {:?}",
+            choices(&stage)
+        );
+        stage.type_in(narrowed).press("tab");
+        let Mode::Palette(palette) = &stage.app.mode else {
+            panic!("the palette is open")
+        };
+        assert_eq!(
+            palette.input.value().trim_end(),
+            completed,
+            "{typed}{narrowed}"
+        );
+        stage.press("esc");
+    }
+    // Nothing of a set is done by Enter alone.
+    stage.asked.clear();
+    stage.press(":").type_in("export ").press("enter");
+    assert!(stage.asked.is_empty(), "{:?}", stage.asked);
+    assert!(
+        stage.status().starts_with(":export html"),
+        "{}",
+        stage.status()
+    );
+    stage.press("enter");
+    assert!(
+        matches!(stage.asked[..], [Effect::Export(..)]),
+        "{:?}",
+        stage.asked
+    );
+}
+
+#[test]
+fn every_setting_that_can_be_set_is_offered() {
+    let mut stage = session();
+    for setting in SETTINGS {
+        stage.press(":").type_in("set ").type_in(setting.name);
+        let Mode::Palette(palette) = &stage.app.mode else {
+            panic!("the palette is open")
+        };
+        let offers = palette
+            .choices
+            .iter()
+            .filter(|choice| choice.name.starts_with("set"));
+        let is_offered = offers.clone().count() > 0;
+        let line = format!("set {}", setting.name);
+        let can_be_set = !["level", "ascii", "state", "late"].contains(&setting.name);
+        assert_eq!(is_offered, can_be_set, "{line}: {:?}", palette.choices);
+        stage.press("esc");
+    }
+}
+
+/// `?` begins with the kind of the chosen row and its marks, as the row has them.
+#[test]
+fn the_help_explains_the_chosen_row_first() {
+    let mut stage = Stage::open(&demo(), (120, 40), Theme::dark());
+    let first = |stage: &Stage| (1..5).map(|y| stage.line(y)).collect::<Vec<_>>().join("\n");
+    stage.press("g ?");
+    assert!(first(&stage).contains("This row"), "{}", stage.picture());
+    assert!(
+        first(&stage).contains("a prompt; it opens a turn"),
+        "{}",
+        stage.picture()
+    );
+    stage.press("q e ?");
+    assert!(
+        first(&stage).contains("✗      the tool or its command failed"),
+        "{}",
+        stage.picture()
+    );
+    let mut stage = Stage::open(
+        &fixture("lint/orphan-result/bad.jsonl"),
+        (80, 24),
+        Theme::dark(),
+    );
+    stage.press("! ?");
+    let words = first(&stage);
+    assert!(
+        words.contains("orphan") && words.contains("% looks for it"),
+        "{}",
+        stage.picture()
+    );
+    assert!(words.contains("!      "), "its finding: {words}");
 }

@@ -12,7 +12,7 @@ use tv::app::input::action::{Action, View};
 use tv::app::input::bindings::BINDINGS;
 use tv::app::input::keymap::{KeyMatch, Keymap, Preset};
 use tv::app::input::keys::parse_keys;
-use tv::app::mode::Mode;
+use tv::app::mode::{HelpSubject, Mode};
 use tv::app::pop_ups::help::{self, HelpLine, HelpScene};
 use tv::app::screens::AppScreen;
 use tv::model::body::Image;
@@ -892,7 +892,7 @@ fn help_and_listing_show_the_keys_in_force() {
         stage.app.keys.keymap = keymap.clone();
         let scene = HelpScene {
             keymap: &keymap,
-            item_keys: &[],
+            here: &HelpSubject::default(),
             below: AppScreen::Session,
             screen: &stage.app.reader.screen,
         };

@@ -510,7 +510,7 @@ fn a_mistake_is_red_where_it_is_typed() {
     let mut stage = wall((160, 24));
     for (key, sign, right, wrong) in [
         ("&", "&", "err or ", "role:user"),
-        ("w", "!", "err or ", "wating"),
+        ("W", "!", "err or ", "wating"),
     ] {
         stage.press(key).type_in(right).type_in(wrong);
         let y = (0..24)

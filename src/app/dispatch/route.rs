@@ -268,7 +268,7 @@ mod tests {
     use super::route;
     use crate::app::input::action::Action;
     use crate::app::input::keys::{Code, Press};
-    use crate::app::mode::Mode;
+    use crate::app::mode::{HelpSubject, Mode};
     use crate::app::panes::Pane;
     use crate::app::pop_ups::raw::RawView;
     use crate::app::pop_ups::resume::ResumeDialog;
@@ -298,7 +298,7 @@ mod tests {
         ),
         (
             "picker",
-            "tab ctrl-j ctrl-k ctrl-n ctrl-p",
+            "tab ctrl-n ctrl-p",
             "the keys of every typed line with choices below it",
         ),
         (
@@ -340,7 +340,7 @@ mod tests {
             filter: tui_input::Input::default(),
             is_typing: false,
             below: AppScreen::Session,
-            item_keys: Vec::new(),
+            here: HelpSubject::default(),
         };
         let modes = [
             ("text", Mode::Normal),
@@ -393,31 +393,19 @@ mod tests {
         all
     }
 
-    /// What an action does, in words of the text: lists and pop-ups move by rows, and are left.
-    fn meaning(action: Action, app: &App) -> Action {
+    /// Whether a screen does with a key what the text does: lists and pop-ups move by rows, and are left.
+    fn is_same(here: Action, there: Option<Action>, app: &App) -> bool {
         let page = match app.mode {
             Mode::Picker => app.picker.visible_count().saturating_sub(1),
             _ => usize::from(app.reader.screen.size.1).saturating_sub(4),
         };
-        let motions = [
-            Action::Next,
-            Action::Previous,
-            Action::PageDown,
-            Action::PageUp,
-            Action::HalfDown,
-            Action::HalfUp,
-            Action::Top,
-            Action::Bottom,
-        ];
-        let moves = |by| {
-            let mut fitting = motions.into_iter();
-            fitting.find(|motion| motion.steps(page, 1) == Some(by))
-        };
-        match action {
-            Action::Scroll(by) => moves(by).unwrap_or(action),
-            Action::Accept => Action::Unfold,
-            Action::Quit => Action::Cancel,
-            other => other,
+        let in_text = there.and_then(|there| there.steps(page, 1));
+        match here {
+            Action::Type(_) => true,
+            Action::Scroll(by) => in_text == Some(by),
+            Action::Accept => there == Some(Action::Unfold),
+            Action::Cancel => matches!(there, Some(Action::Cancel | Action::Quit)),
+            here => there == Some(here),
         }
     }
 
@@ -428,14 +416,13 @@ mod tests {
             let (_, mut text) = screens().swap_remove(0);
             let there = route(&mut text, press);
             let begins = !text.keys.pressed.is_empty();
-            let there = there.map(|action| meaning(action, &text));
             // What the text leaves alone has its only meaning elsewhere.
             if there.is_none() && !begins {
                 continue;
             }
             for (name, mut app) in screens().into_iter().skip(1) {
-                let here = route(&mut app, press).map(|action| meaning(action, &app));
-                let is_same = matches!(here, None | Some(Action::Type(_))) || here == there;
+                let here = route(&mut app, press);
+                let is_same = here.is_none_or(|here| is_same(here, there, &app));
                 let key = press.to_string();
                 let mut excused = OTHERWISE.iter().filter(|(screen, keys, _)| {
                     *screen == name && keys.split(' ').any(|known| known == key)

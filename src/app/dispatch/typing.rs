@@ -184,7 +184,7 @@ pub(crate) fn complete(app: &mut App) {
                 ran: app.history.ran.lines(),
                 below: palette.below(),
             };
-            match palette.expression() {
+            match palette.expression().filter(|_| !palette.has_moved()) {
                 Some((command, input, about)) => {
                     let mut input = Input::new(input.to_owned());
                     let command = command.to_owned();
@@ -234,7 +234,7 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
             filter: wanted,
             is_typing,
             below,
-            item_keys: here,
+            here,
             ..
         } if is_typing || !wanted.value().is_empty() => {
             app.mode = Mode::Help {
@@ -242,7 +242,7 @@ pub(crate) fn cancel(app: &mut App) -> Vec<Effect> {
                 filter: Input::default(),
                 is_typing: false,
                 below,
-                item_keys: here,
+                here,
             };
             Vec::new()
         }

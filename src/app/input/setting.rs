@@ -300,6 +300,15 @@ impl Setting {
         }
     }
 
+    /// Everything that can be typed after `:set` for it; empty for numbers and names.
+    pub(crate) fn choices(&'static self) -> Vec<String> {
+        let words = self.words().iter().filter(|_| self.change.is_some());
+        let assignments = words.filter_map(|word| self.to(word).ok());
+        assignments
+            .map(|assignment| assignment.to_string())
+            .collect()
+    }
+
     /// Syntax after `:set`; `None` if the setting is read only at the start.
     pub(crate) fn usage(&self) -> Option<String> {
         self.change?;

@@ -10,7 +10,7 @@ use super::sought::rank;
 use crate::app::input::bindings::{BINDINGS, Binding, BindingGroup, GROUPS};
 use crate::app::input::command::COMMANDS;
 use crate::app::input::keymap::Keymap;
-use crate::app::mode::Mode;
+use crate::app::mode::{HelpSubject, Mode};
 use crate::app::screen::Screen;
 use crate::app::screens::AppScreen;
 use crate::render::code::Colours;
@@ -51,8 +51,8 @@ pub struct HelpCell {
 pub struct HelpScene<'a> {
     /// The active keymap.
     pub keymap: &'a Keymap,
-    /// The keys for the item that had the focus when the help was opened.
-    pub item_keys: &'a [(String, &'static str)],
+    /// What had the focus when the help was opened.
+    pub here: &'a HelpSubject,
     /// The screen below.
     pub below: AppScreen,
     /// Signs and columns.
@@ -138,13 +138,8 @@ pub fn parts(columns: usize) -> usize {
     }
 }
 
-/// The keys for the focused item, then views, marks and signs, then the rest.
+/// The chosen row, the keys for it, then views, marks and signs, then the rest.
 fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
-    let here = scene
-        .item_keys
-        .iter()
-        .map(|(keys, doc)| (keys.clone(), *doc))
-        .collect();
     let signs = ("Marks and signs", signs(&scene.screen.theme));
     let of_group = |group: BindingGroup| {
         let bindings = BINDINGS
@@ -153,9 +148,10 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
         (group.title(), cells(scene, bindings))
     };
     let mut groups: Vec<(&'static str, Vec<(String, &'static str)>)> = Vec::new();
+    groups.push(("This row", scene.here.signs.clone()));
     match scene.below {
         AppScreen::Session => {
-            groups.push(("Here", here));
+            groups.push(("Here", scene.here.keys.clone()));
             let mut all = GROUPS.map(of_group).into_iter();
             groups.extend(all.next());
             groups.push(signs);
@@ -290,6 +286,7 @@ mod tests {
 
     use super::{HelpLine, HelpScene, lines};
     use crate::app::input::keymap::Keymap;
+    use crate::app::mode::HelpSubject;
     use crate::app::screen::Screen;
     use crate::app::screens::AppScreen;
     use crate::model::timestamp::Timestamp;
@@ -299,10 +296,13 @@ mod tests {
     fn help(wanted: &str, below: AppScreen, size: (u16, u16)) -> Vec<HelpLine> {
         let mut screen = Screen::new(Theme::dark(), Arc::new(Colours::never()), Timestamp(0));
         screen.size = size;
-        let here = [("j/k".to_owned(), "move"), ("enter".to_owned(), "open")];
+        let here = HelpSubject {
+            signs: Vec::new(),
+            keys: vec![("j/k".to_owned(), "move"), ("enter".to_owned(), "open")],
+        };
         let scene = HelpScene {
             keymap: &Keymap::default(),
-            item_keys: &here,
+            here: &here,
             below,
             screen: &screen,
         };

@@ -72,10 +72,9 @@ pub const IN_LEDGER: Own = &[
 pub(crate) const GROUPS: &str = "1-7";
 
 /// Actions that work on every screen.
-pub(crate) const ANYWHERE: [Action; 9] = [
+pub(crate) const ANYWHERE: [Action; 8] = [
     Action::Sessions,
     Action::Wall,
-    Action::Need(Way::Next),
     Action::Usage,
     Action::Help,
     Action::Redraw,

@@ -19,8 +19,8 @@ pub struct Palette {
     /// Index of the selected command.
     pub selected: usize,
     below: AppScreen,
-    /// Runs to compare the session with, as commands.
-    runs: Vec<CommandChoice>,
+    /// Commands with arguments that exist here: sessions, runs, branches, alarms.
+    offered: Vec<CommandChoice>,
     /// Whether the user has moved the selection.
     has_moved: bool,
 }

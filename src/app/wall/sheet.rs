@@ -48,6 +48,7 @@ pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
         ..Sheet::default()
     };
     if sheet.rows.is_empty() {
+        sheet.heads.clear();
         sheet.show_message(&why_empty(wall, screen), &screen.theme, columns);
     }
     wall.sheet = sheet.with_preview(pane, room, |width, lines| {
@@ -139,7 +140,7 @@ fn why_empty(wall: &Wall, screen: &Screen) -> String {
         }
         (None, 0, _) => {
             format!(
-                "Nothing was written to any session in the last {}.",
+                "Nothing was written to any session in the last {}. s shows them all; tv top --since 1d looks farther back.",
                 figures::span(wall.recent_ms)
             )
         }

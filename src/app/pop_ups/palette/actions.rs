@@ -7,7 +7,8 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use tui_input::{Input, InputRequest};
 
 use super::{CommandChoice, Commands, Palette};
-use crate::analysis::expression::parse::Subject;
+use crate::analysis::expression::parse::{self, Subject, words};
+use crate::app::effect::{PageExtent, PageForm};
 use crate::app::input::action::Action;
 use crate::app::input::bindings::BINDINGS;
 use crate::app::input::command::{COMMANDS, TypedCommand};
@@ -18,15 +19,15 @@ use crate::app::screens::AppScreen;
 use crate::render::manual::PAGES;
 
 impl Palette {
-    /// Creates a command line with the beginning of a command; `runs` are those to compare the
-    /// session with, and what each is.
-    pub(crate) fn of(scene: Commands<'_>, typed: &str, runs: Vec<(String, String)>) -> Self {
-        let runs = runs.into_iter();
-        let runs = runs.map(|(name, doc)| choice(format!("diff {name}"), "", doc.into()));
+    /// Creates a command line with the beginning of a command; `offered` are commands with
+    /// arguments that exist here, and what each is.
+    pub(crate) fn of(scene: Commands<'_>, typed: &str, offered: Vec<(String, String)>) -> Self {
+        let offered = offered.into_iter();
+        let offered = offered.map(|(name, doc)| choice(name, "", doc.into()));
         let mut palette = Self {
             input: Input::new(typed.to_owned()),
             below: scene.below,
-            runs: runs.collect(),
+            offered: offered.collect(),
             ..Self::default()
         };
         palette.update_matches(scene);
@@ -44,7 +45,12 @@ impl Palette {
         let Some(choice) = self.choices.get(self.selected) else {
             return;
         };
-        let gap = if choice.argument.is_empty() { "" } else { " " };
+        let is_word = choice.name.ends_with(char::is_alphanumeric);
+        let gap = if choice.argument.is_empty() || !is_word {
+            ""
+        } else {
+            " "
+        };
         self.input = Input::new(format!("{}{gap}", choice.name));
         self.update_matches(scene);
     }
@@ -62,9 +68,56 @@ impl Palette {
     }
 
     fn update_matches(&mut self, scene: Commands<'_>) {
-        self.choices = choices(scene, &self.runs, self.input.value());
+        self.choices = self.choices(scene);
         self.selected = 0;
         self.has_moved = false;
+    }
+
+    /// Whether the user has moved the selection.
+    pub(crate) fn has_moved(&self) -> bool {
+        self.has_moved
+    }
+
+    /// The choices for the line: those of an argument behind the name of a command, otherwise commands.
+    fn choices(&self, scene: Commands<'_>) -> Vec<CommandChoice> {
+        let typed = self.input.value().trim_start();
+        let arguments = typed
+            .split_once(' ')
+            .map(|(name, rest)| self.arguments(name, rest));
+        match arguments {
+            Some(arguments) if !arguments.is_empty() => arguments,
+            _ => choices(scene, typed),
+        }
+    }
+
+    /// The arguments of a command that fit what is typed of them, then its usage.
+    fn arguments(&self, name: &str, rest: &str) -> Vec<CommandChoice> {
+        let is_of = |choice: &CommandChoice| choice.name.split(' ').next() == Some(name);
+        let fits = |choice: &CommandChoice| {
+            let all = format!("{} {}", choice.name, choice.doc).to_lowercase();
+            let mut words = rest.split_whitespace();
+            words.all(|word| all.contains(&word.to_lowercase()))
+        };
+        let closed = closed_sets().chain(self.offered.iter().cloned());
+        let mut found: Vec<CommandChoice> = closed
+            .filter(|choice| is_of(choice) && self.below.has_effect(choice) && fits(choice))
+            .collect();
+        if !is_closed(name) {
+            let usages = forms().filter(|choice| choice.name == name);
+            found.extend(usages.filter(|choice| self.below.has_effect(choice)));
+        }
+        if let Some((_, expression, about)) = self.expression() {
+            let begins = expression.rfind([' ', '(', '-']).map_or(0, |at| at + 1);
+            let before = expression.get(..begins).unwrap_or_default();
+            let words = parse::complete(expression, words(about)).1.into_iter();
+            // The rest of a word that ends with a sign is still to be typed.
+            found.extend(words.map(|word| {
+                let is_whole = word.ends_with(char::is_alphanumeric);
+                let argument = if is_whole { "" } else { "\u{2026}" };
+                choice(format!("{name} {before}{word}"), argument, "".into())
+            }));
+        }
+        found
     }
 
     /// Whether the line is a command as it stands.
@@ -88,8 +141,14 @@ impl Palette {
     /// no typed word is in the selected one: then the command is offered, not run.
     pub(crate) fn accept(&mut self, scene: Commands<'_>) -> Option<Result<TypedCommand, String>> {
         let typed = self.input.value().trim().to_owned();
+        let is_open = self.input.value().ends_with(' ');
+        // Nothing of a closed set is chosen before a letter or a movement.
+        if is_open && is_closed(&typed) && !self.has_moved {
+            self.complete(scene);
+            return None;
+        }
         // A name with a blank after it asks for one of the arguments that are offered.
-        let is_asked = self.input.value().ends_with(' ')
+        let is_asked = (is_open || self.has_moved)
             && self
                 .choices
                 .get(self.selected)
@@ -115,23 +174,10 @@ impl Palette {
     }
 }
 
-/// The commands that match the line: the usages of a command with exactly this name; otherwise
-/// those whose names, descriptions or synonyms have the typed words, then those whose names have
+/// The commands that match the line: those whose names, descriptions or synonyms have the typed words, then those whose names have
 /// the letters. For an empty line, those that were run last come first.
-fn choices(scene: Commands<'_>, runs: &[CommandChoice], typed: &str) -> Vec<CommandChoice> {
-    let typed = typed.trim_start();
+fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
     let forms = || forms().filter(|choice| scene.below.has_effect(choice));
-    if let Some((name, _)) = typed.split_once(' ') {
-        let named: Vec<CommandChoice> = runs
-            .iter()
-            .cloned()
-            .chain(forms())
-            .filter(|choice| choice.name == name || choice.name.starts_with(typed))
-            .collect();
-        if !named.is_empty() {
-            return named;
-        }
-    }
     let actions = BINDINGS
         .iter()
         .filter(|binding| has_action(scene.below, binding.action))
@@ -192,8 +238,9 @@ impl AppScreen {
     /// Whether a command with an argument has an effect on the screen below; settings and the
     /// manual have one everywhere.
     fn has_effect(self, choice: &CommandChoice) -> bool {
-        let is_everywhere = choice.name == "set" || choice.name.starts_with("help ");
-        let is_of_wall = ["filter", "watch", "unwatch"].contains(&choice.name.as_str());
+        let name = choice.name.split(' ').next().unwrap_or_default();
+        let is_everywhere = ["set", "help"].contains(&name);
+        let is_of_wall = ["filter", "watch", "unwatch"].contains(&name);
         match self {
             Self::Session => true,
             Self::Wall => is_everywhere || is_of_wall,
@@ -213,10 +260,43 @@ fn forms() -> impl Iterator<Item = CommandChoice> {
             setting.doc.into(),
         ))
     });
-    let topics = PAGES
+    named.chain(settings).chain(topics())
+}
+
+fn topics() -> impl Iterator<Item = CommandChoice> {
+    let topics = PAGES.iter();
+    topics.map(|page| choice(format!("help {}", page.topic), "", page.about().into()))
+}
+
+/// Whether a command takes only the arguments of [`closed_sets`].
+fn is_closed(name: &str) -> bool {
+    ["export", "help", "set"].contains(&name)
+}
+
+/// Every command whose arguments are a closed set, with each of them.
+fn closed_sets() -> impl Iterator<Item = CommandChoice> {
+    let forms = [PageForm::Html, PageForm::Markdown].into_iter();
+    let exports = forms.flat_map(|form| PageExtent::ALL.map(|extent| (form, extent)));
+    let exports = exports.map(|(form, extent)| {
+        let name = TypedCommand::Export(form, extent).to_string();
+        choice(name, "", extent.doc().into())
+    });
+    let assignments = SETTINGS.iter().flat_map(|setting| {
+        let choices = setting.choices().into_iter();
+        choices.map(|words| choice(format!("set {words}"), "", setting.doc.into()))
+    });
+    // The names of themes are offered where they are known.
+    let names = SETTINGS
         .iter()
-        .map(|page| choice(format!("help {}", page.topic), "", page.about().into()));
-    named.chain(settings).chain(topics)
+        .filter(|setting| setting.choices().is_empty());
+    let names = names.filter_map(|setting| {
+        Some(choice(
+            "set".to_owned(),
+            &setting.usage()?,
+            setting.doc.into(),
+        ))
+    });
+    exports.chain(topics()).chain(assignments).chain(names)
 }
 
 fn choice(name: String, argument: &str, doc: Cow<'static, str>) -> CommandChoice {
