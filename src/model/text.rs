@@ -12,6 +12,7 @@ pub mod outlet;
 pub mod secrets;
 mod sequences;
 pub(super) mod stub;
+pub(crate) mod tags;
 mod unseen;
 
 use std::borrow::Cow;

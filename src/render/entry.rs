@@ -4,7 +4,6 @@ mod breaks;
 mod details;
 mod ends;
 mod records;
-mod tags;
 
 use std::borrow::Cow;
 
@@ -23,7 +22,7 @@ use crate::model::entry::{Block, BlockKind, Entry, Raw, Role};
 use crate::model::figures;
 use crate::model::record::Origin;
 use crate::model::tally::unknown::Judged;
-use crate::model::text::without_sgr;
+use crate::model::text::{tags, without_sgr};
 use crate::model::tool::ToolKind;
 use crate::model::transcript::recorded_key;
 use records::RecordHashes;

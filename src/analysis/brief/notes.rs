@@ -14,7 +14,7 @@ use crate::model::change;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::fingerprint::hash_of;
 use crate::model::path::{BETWEEN, listed};
-use crate::model::text::{Text, without_sgr};
+use crate::model::text::{Text, tags, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::Work;
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, is_textual};
@@ -511,12 +511,12 @@ fn in_words(word: &str, line: &str) -> String {
 fn reason_of(call: &ToolCall, result: &ToolResult) -> String {
     let is_tool_error = matches!(call.state, ToolState::Failed(_)) && call.kind != ToolKind::Run;
     if result.facts.is_blank() && is_tool_error {
-        return first_line(&result.body.stub);
+        return first_line(&tags::readable_result(&result.body.stub));
     }
     result.facts.to_string()
 }
 
-fn first_line(text: &Text) -> String {
+fn first_line(text: &str) -> String {
     without_sgr(text)
         .lines()
         .next()

@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::rows::ROW;
-use crate::model::text::{Text, prefix, without_sgr};
+use crate::model::text::{Text, prefix, tags, without_sgr};
 use crate::model::tool::{ToolCall, ToolKind};
 
 /// Whether tests passed, and the summary line. Any failed summary fails the whole run.
@@ -135,7 +135,7 @@ static COMPLAINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// The line of a call's output that explains a failure best.
 pub(crate) fn complaint_of(call: &ToolCall) -> Option<String> {
     let output = without_sgr(call.state.result()?.body.text_or_stub());
-    complaint(&output, call.kind == ToolKind::Run)
+    complaint(&tags::readable_result(&output), call.kind == ToolKind::Run)
 }
 
 /// The line of an output that explains a failure best: the message of an error as JSON, the first

@@ -16,7 +16,7 @@ use crate::analysis::context::window::{ContextRow, Request, Windows, shares};
 use crate::analysis::money::cost::Cost;
 use crate::model::entry::{Block, BlockKind, EntryId, Sent};
 use crate::model::figures;
-use crate::model::text::Text;
+use crate::model::text::{Text, tags};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::wrap;
@@ -158,7 +158,7 @@ fn words(block: &Block, class: ContextClass) -> (Option<String>, String) {
             let stub = call
                 .state
                 .result()
-                .map(|result| result.body.stub.to_string());
+                .map(|result| tags::readable_result(&result.body.stub).into_owned());
             (
                 Some(format!("result {}", call.shown_name())),
                 stub.or(instead).unwrap_or_default(),

@@ -4,11 +4,9 @@
 use ratatui::style::Style;
 use ratatui::text::Span;
 
-use super::tags;
-
 use crate::model::body::Tree;
 use crate::model::figures;
-use crate::model::text::Text;
+use crate::model::text::{Text, tags};
 use crate::render::excerpt::Detail;
 use crate::render::row::{Fold, Level};
 use crate::render::sheet::{EntryRows, hidden_row};

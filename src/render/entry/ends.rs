@@ -3,10 +3,9 @@
 
 use ratatui::text::Span;
 
-use super::tags;
 use crate::model::body::{Body, Held};
 use crate::model::entry::{Block, BlockKind};
-use crate::model::text::Text;
+use crate::model::text::{Text, tags};
 use crate::model::tool::Verdict;
 use crate::model::tool::work::EndLine;
 use crate::render::body;

@@ -1,12 +1,14 @@
 //! The rows below the head row of a call, by the kind of its tool.
 
+use std::borrow::Cow;
+
 use ratatui::text::Span;
 
 use super::{image_rows, plan};
-use crate::model::body::{Body, Tree};
+use crate::model::body::{Body, Held, Tree};
 use crate::model::change::{self, DiffLine};
 use crate::model::figures;
-use crate::model::text::Text;
+use crate::model::text::{Text, tags};
 use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState};
 use crate::model::transcript::recorded_key;
 use crate::render::body::{
@@ -137,9 +139,10 @@ impl<'a> Card<'a> {
             }
             ToolState::Lost => rows.push(self.note("interrupted: there will be no result")),
             ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
-                rows.extend(with_source(self.output(result, FAILURE), &RESULT));
+                let (result, source) = readable(result);
+                rows.extend(with_source(self.output(&result, FAILURE), &source));
                 rows.extend(images(
-                    result,
+                    &result,
                     self.detail,
                     self.is_dim,
                     self.width,
@@ -147,9 +150,10 @@ impl<'a> Card<'a> {
                 ));
             }
             ToolState::Done(result) | ToolState::Acknowledged(result) => {
-                rows.extend(with_source(self.result(result), &RESULT));
+                let (result, source) = readable(result);
+                rows.extend(with_source(self.result(&result), &source));
                 rows.extend(images(
-                    result,
+                    &result,
                     self.detail,
                     self.is_dim,
                     self.width,
@@ -388,10 +392,12 @@ impl<'a> Card<'a> {
             ToolKind::Search => output::hits(source, extent(FILE), self.width, self.look),
             ToolKind::Delegate => {
                 let text = result.body.text_or_stub();
+                // An acknowledgement says what the head says, and more to the model alone.
+                let preview = if result.work.is_some() { 1 } else { 4 };
                 prose(
                     text,
                     MarkdownMode::Prose,
-                    self.preview_rows(4),
+                    self.preview_rows(preview),
                     self.width,
                     self.look,
                 )
@@ -525,6 +531,22 @@ impl<'a> Card<'a> {
             self.look.theme.dim,
         )
     }
+}
+
+/// A result without the tags of its program, and what copying its rows gives.
+fn readable(result: &ToolResult) -> (Cow<'_, ToolResult>, SourceText) {
+    let text = match tags::readable_result(result.body.text_or_stub()) {
+        Cow::Owned(text) if result.body.tree().is_none() => Text::output(&text),
+        _ => return (Cow::Borrowed(result), RESULT),
+    };
+    let mut result = result.clone();
+    if result.body.is_on_disk() {
+        result.body.stub = text.clone();
+    } else {
+        result.body.lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        result.body.held = Held::Text(text.clone());
+    }
+    (Cow::Owned(result), SourceText::Own(text))
 }
 
 /// Number of lines hidden by a closed head row.
