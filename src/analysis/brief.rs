@@ -163,18 +163,15 @@ impl Derived for Brief {
     type Reads = ();
 
     fn rows(
-        transcript: &Transcript,
-        id: EntryId,
+        _transcript: &Transcript,
+        (_, entry): (EntryId, &Entry),
         _before: &[EntryNotes],
         out: &mut Out<'_, EntryNotes>,
     ) {
-        let notes = transcript
-            .get(id)
-            .map(|entry| EntryNotes::from_entry(entry, &mut as_is));
-        notes
-            .filter(|notes| *notes != EntryNotes::default())
-            .into_iter()
-            .for_each(|row| out.push(row));
+        let notes = EntryNotes::from_entry(entry, &mut as_is);
+        if notes != EntryNotes::default() {
+            out.push(notes);
+        }
     }
 
     fn of(transcript: &Transcript, facts: &Facts<EntryNotes>, _reads: &()) -> Self {

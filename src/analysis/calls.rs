@@ -114,15 +114,12 @@ impl Derived for Calls {
     const IS_OF_ROWS: bool = true;
 
     fn rows(
-        transcript: &Transcript,
-        id: EntryId,
+        _transcript: &Transcript,
+        (_, entry): (EntryId, &Entry),
         before: &[CallFacts],
         out: &mut Out<'_, CallFacts>,
     ) {
-        let entry = transcript.get(id).into_iter();
-        entry
-            .flat_map(|entry| facts_of(entry, before))
-            .for_each(|known| out.push(known));
+        facts_of(entry, before).for_each(|known| out.push(known));
     }
 
     fn of(transcript: &Transcript, facts: &Facts<CallFacts>, _reads: &()) -> Self {

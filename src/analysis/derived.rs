@@ -12,7 +12,7 @@
 
 use std::ops::Deref;
 
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::{Touched, Transcript};
 
 mod facts;
@@ -35,7 +35,7 @@ pub trait Derived: Default + PartialEq {
     /// that are on disk by now.
     fn rows(
         transcript: &Transcript,
-        id: EntryId,
+        entry: (EntryId, &Entry),
         before: &[Self::Row],
         out: &mut Out<'_, Self::Row>,
     );
@@ -158,10 +158,14 @@ impl<D: Derived> Memo<D> {
     /// Extracts facts of new entries without computing the value. Returns whether all are
     /// processed.
     pub(crate) fn watch(&mut self, transcript: &Transcript, most: usize) -> bool {
+        let mut passing = transcript.cursor();
         for id in transcript.ids_from(self.facts.len(), most) {
-            let has_rows = self
-                .facts
-                .add(|before, out| D::rows(transcript, id, before, out));
+            let entry = passing.get(id);
+            let has_rows = self.facts.add(|before, out| {
+                if let Some(entry) = entry {
+                    D::rows(transcript, (id, entry), before, out);
+                }
+            });
             self.is_current &= D::IS_OF_ROWS && !has_rows;
         }
         self.facts.len() >= transcript.ids()
@@ -179,9 +183,11 @@ impl<D: Derived> Memo<D> {
     /// Extracts the facts of an entry again after it changed or its bodies were loaded; takes
     /// effect with [`Memo::follow_with`].
     pub(crate) fn change(&mut self, transcript: &Transcript, id: EntryId) {
-        let is_other = self
-            .facts
-            .change(id, |before, out| D::rows(transcript, id, before, out));
+        let is_other = self.facts.change(id, |before, out| {
+            if let Some(entry) = transcript.get(id) {
+                D::rows(transcript, (id, entry), before, out);
+            }
+        });
         self.is_current &= !is_other;
     }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::calls::Place;
 use super::derived::{Derived, Facts, Out};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -36,10 +36,13 @@ impl Derived for Files {
     type Reads = ();
     const IS_OF_ROWS: bool = true;
 
-    fn rows(transcript: &Transcript, id: EntryId, before: &[UseFact], out: &mut Out<'_, UseFact>) {
-        if let Some(entry) = transcript.get(id) {
-            uses::read(entry, before, out);
-        }
+    fn rows(
+        _transcript: &Transcript,
+        (_, entry): (EntryId, &Entry),
+        before: &[UseFact],
+        out: &mut Out<'_, UseFact>,
+    ) {
+        uses::read(entry, before, out);
     }
 
     fn of(transcript: &Transcript, facts: &Facts<UseFact>, _reads: &()) -> Self {

@@ -38,14 +38,12 @@ impl Derived for Loops {
     const IS_OF_ROWS: bool = true;
 
     fn rows(
-        transcript: &Transcript,
-        id: EntryId,
+        _transcript: &Transcript,
+        (_, entry): (EntryId, &Entry),
         before: &[StepFact],
         out: &mut Out<'_, StepFact>,
     ) {
-        if let Some(entry) = transcript.get(id) {
-            steps::read(entry, before, out);
-        }
+        steps::read(entry, before, out);
     }
 
     fn of(transcript: &Transcript, facts: &Facts<StepFact>, _reads: &()) -> Self {

@@ -13,7 +13,7 @@ use super::calls::Outcome;
 use super::calls::awaited::Awaited;
 use super::context::is_request;
 use super::derived::{Derived, Facts, Out};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::fingerprint::Print;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -99,13 +99,13 @@ impl Derived for Timeline {
 
     fn rows(
         transcript: &Transcript,
-        id: EntryId,
+        (id, entry): (EntryId, &Entry),
         _before: &[EntryTimes],
         out: &mut Out<'_, EntryTimes>,
     ) {
-        let Some(entry) = transcript.get(id).filter(|entry| !entry.marks.copy) else {
+        if entry.marks.copy {
             return;
-        };
+        }
         let (spans, untimed) = spans_of_calls(id, entry);
         let called = |span: Span| {
             let call = entry.call(usize::try_from(span.id.block?).ok()?)?;

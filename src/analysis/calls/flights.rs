@@ -13,7 +13,7 @@
 use super::Place;
 use crate::analysis::derived::lanes::LaneEntries;
 use crate::analysis::derived::{Derived, Facts, Out};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::transcript::Transcript;
 
 mod sweep;
@@ -89,13 +89,11 @@ impl Derived for Flights {
 
     fn rows(
         transcript: &Transcript,
-        id: EntryId,
+        (_, entry): (EntryId, &Entry),
         _before: &[FlightItem],
         out: &mut Out<'_, FlightItem>,
     ) {
-        if let Some(entry) = transcript.get(id) {
-            sweep::read(transcript, entry, out);
-        }
+        sweep::read(transcript, entry, out);
     }
 
     fn of(transcript: &Transcript, facts: &Facts<FlightItem>, _reads: &()) -> Self {

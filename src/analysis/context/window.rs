@@ -10,7 +10,7 @@
 use std::collections::HashMap;
 
 use crate::analysis::derived::{Derived, Facts, Out};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
@@ -170,11 +170,11 @@ impl Derived for Windows {
 
     fn rows(
         transcript: &Transcript,
-        id: EntryId,
+        (_, entry): (EntryId, &Entry),
         _before: &[EntryFact],
         out: &mut Out<'_, EntryFact>,
     ) {
-        if let Some(shown) = EntryFact::of(transcript, id) {
+        if let Some(shown) = EntryFact::of(transcript, entry) {
             out.push(shown);
         }
     }

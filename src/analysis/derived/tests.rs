@@ -2,7 +2,7 @@
 
 use super::{Derived, Facts, Generation, Memo, Out};
 use crate::model::edit::{Batch, BatchMode, Edit};
-use crate::model::entry::{BlockKind, EntryId, Role};
+use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::text::Text;
 use crate::model::transcript::Transcript;
 
@@ -21,9 +21,14 @@ impl Derived for Texts {
     type Row = Read;
     type Reads = ();
 
-    fn rows(transcript: &Transcript, id: EntryId, before: &[Read], out: &mut Out<'_, Read>) {
+    fn rows(
+        _transcript: &Transcript,
+        (_, entry): (EntryId, &Entry),
+        before: &[Read],
+        out: &mut Out<'_, Read>,
+    ) {
         let before = before.first().cloned().unwrap_or_default();
-        let block = transcript.get(id).and_then(|entry| entry.blocks.first());
+        let block = entry.blocks.first();
         let text = match block.map(|block| &block.kind) {
             Some(BlockKind::Text(body)) if !body.is_on_disk() => body.stub.to_string(),
             Some(_) => before.text,
@@ -54,7 +59,7 @@ impl Derived for Count {
     type Row = ();
     type Reads = Memo<Texts>;
 
-    fn rows(_transcript: &Transcript, _id: EntryId, _before: &[()], _out: &mut Out<'_, ()>) {}
+    fn rows(_: &Transcript, _: (EntryId, &Entry), _: &[()], _: &mut Out<'_, ()>) {}
 
     fn of(_transcript: &Transcript, _facts: &Facts<()>, texts: &Memo<Texts>) -> Self {
         Self(texts.0.len())

@@ -113,8 +113,7 @@ pub(crate) struct EntryCharges {
 
 impl EntrySpending {
     /// Extracts the facts of an entry; `None` for most.
-    pub(crate) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
-        let entry = transcript.get(id)?;
+    pub(crate) fn of(entry: &Entry) -> Option<Self> {
         let fate = fate(entry);
         let is_spent = entry.usage.as_ref().is_some_and(|usage| !usage.is_zero());
         let answers = matches!(entry.role, Role::Assistant | Role::Harness);
@@ -211,9 +210,10 @@ impl EntryCharges {
     /// session.
     pub(crate) fn compute(transcript: &Transcript) -> Self {
         let ids = transcript.order().iter().copied().enumerate();
+        let mut passing = transcript.cursor();
         Self::of(
             transcript,
-            ids.map(|(place, id)| (place, id, EntrySpending::of(transcript, id))),
+            ids.map(|(place, id)| (place, id, passing.get(id).and_then(EntrySpending::of))),
         )
     }
 }

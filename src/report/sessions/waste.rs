@@ -135,7 +135,7 @@ fn waste_of(reading: &Reading, found: &FoundSession, by: Option<By>, now: Timest
         windows: &windows,
         files: &Memo::<Files>::of(transcript),
         loops: &Memo::<Loops>::of(transcript),
-        statement: &Memo::<Statement>::compute(transcript, &reading.account),
+        statement: &Statement::compute(transcript, &reading.account),
         is_over: !reading.activity(now).is_ongoing(now),
     };
     let of_session = by.map(|by| by.group_of_session(found, transcript));

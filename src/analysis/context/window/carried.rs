@@ -20,7 +20,7 @@ use super::weigh::ContextClass;
 use super::{ContextRow, Windows};
 use crate::analysis::calls::Place;
 use crate::analysis::derived::{Derived, Facts, Memo, Out};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
 
@@ -69,7 +69,7 @@ impl Derived for Carried {
     type Row = ();
     type Reads = Memo<Windows>;
 
-    fn rows(_: &Transcript, _: EntryId, _: &[()], _: &mut Out<'_, ()>) {}
+    fn rows(_: &Transcript, _: (EntryId, &Entry), _: &[()], _: &mut Out<'_, ()>) {}
 
     fn of(transcript: &Transcript, _: &Facts<()>, windows: &Memo<Windows>) -> Self {
         let mut ids: HashMap<Option<&Name>, Vec<EntryId>> = HashMap::new();

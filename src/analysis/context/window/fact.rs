@@ -6,7 +6,7 @@ use crate::analysis::money::prices::{self, Rates};
 use crate::analysis::money::spending::amount::Amount;
 use crate::model::body::Key;
 use crate::model::edit::saturating_u32;
-use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
+use crate::model::entry::{BlockKind, Break, Entry, Role};
 use crate::model::fingerprint::Print;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -129,8 +129,7 @@ pub(super) struct Compacted {
 }
 
 impl EntryFact {
-    pub(super) fn of(transcript: &Transcript, id: EntryId) -> Option<Self> {
-        let entry = transcript.get(id)?;
+    pub(super) fn of(transcript: &Transcript, entry: &Entry) -> Option<Self> {
         let is_compaction = entry.is_compaction();
         if entry.marks.copy && !is_compaction {
             return None;

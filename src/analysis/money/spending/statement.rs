@@ -10,12 +10,12 @@ use crate::analysis::derived::{Derived, Facts, Out};
 use crate::analysis::money::cost::{self, Cost, Money, PICOS_IN_NANO};
 use crate::analysis::money::prices::{self, Prices, Tier};
 use crate::model::body::Key;
-use crate::model::entry::EntryId;
+use crate::model::entry::{Entry, EntryId};
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::{ModelUsage, ToPrice, Totals};
-use crate::model::transcript::{Aside, Transcript, UsagePart};
+use crate::model::transcript::{Aside, Passing, Transcript, UsagePart};
 
 /// What charges are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,12 +108,12 @@ impl Derived for Statement {
     type Reads = Account;
 
     fn rows(
-        transcript: &Transcript,
-        id: EntryId,
+        _transcript: &Transcript,
+        (_, entry): (EntryId, &Entry),
         _before: &[EntrySpending],
         out: &mut Out<'_, EntrySpending>,
     ) {
-        if let Some(row) = EntrySpending::of(transcript, id) {
+        if let Some(row) = EntrySpending::of(entry) {
             out.push(row);
         }
     }
@@ -122,10 +122,21 @@ impl Derived for Statement {
         let entries = facts
             .in_order(transcript)
             .map(|(place, id, rows)| (place, id, rows.first()));
+        Self::of_charges(transcript, EntryCharges::of(transcript, entries), account)
+    }
+}
+
+impl Statement {
+    /// The statement of a session, for callers that need nothing else of it.
+    pub(crate) fn compute(transcript: &Transcript, account: &Account) -> Self {
+        Self::of_charges(transcript, EntryCharges::compute(transcript), account)
+    }
+
+    fn of_charges(transcript: &Transcript, entries: EntryCharges, account: &Account) -> Self {
         let EntryCharges {
             charges: carried,
             without_tokens,
-        } = EntryCharges::of(transcript, entries);
+        } = entries;
         let charges = charges(carried, transcript);
         let lanes = AgentCallers::of(transcript);
         let mut statement = Self {
@@ -163,9 +174,7 @@ impl Derived for Statement {
         statement.charges = charges;
         statement
     }
-}
 
-impl Statement {
     /// Whether there are no charges.
     pub fn is_empty(&self) -> bool {
         self.charges.is_empty()
@@ -307,15 +316,19 @@ pub(crate) fn incomplete_charges(
 
 /// The charges of entries and of usage recorded beside them, in file order.
 fn with_asides(mut charges: Vec<Charge>, transcript: &Transcript) -> Vec<Charge> {
-    let mut beside: Vec<(Charge, &Key)> = transcript
-        .asides()
-        .filter_map(|(key, aside)| Some((charge_of(key, aside, transcript)?, key)))
-        .collect();
-    if beside.is_empty() {
+    let asides = transcript.asides().map(|(key, aside)| {
+        let place = aside.after.and_then(|id| transcript.place_of(id));
+        (place.unwrap_or(0), key, aside)
+    });
+    let mut asides: Vec<(usize, &Key, &Aside)> = asides.collect();
+    if asides.is_empty() {
         return charges;
     }
-    beside.sort_by(|(one, its), (other, others)| (one.place, its).cmp(&(other.place, others)));
-    charges.extend(beside.into_iter().map(|(charge, _)| charge));
+    asides.sort_unstable_by_key(|(place, key, _)| (*place, *key));
+    let mut passing = transcript.cursor();
+    charges.extend((asides.into_iter()).filter_map(|(place, key, aside)| {
+        charge_of(aside, (place, key), transcript, &mut passing)
+    }));
     // The sort is stable, so usage recorded beside an entry follows it.
     charges.sort_by_key(|charge| charge.place);
     charges
@@ -324,14 +337,15 @@ fn with_asides(mut charges: Vec<Charge>, transcript: &Transcript) -> Vec<Charge>
 /// How many entries before a charge are searched for a timestamp.
 const NEAR: usize = 64;
 
-fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge> {
+fn charge_of(
+    aside: &Aside,
+    (place, key): (usize, &Key),
+    transcript: &Transcript,
+    passing: &mut Passing<'_>,
+) -> Option<Charge> {
     let what = purpose(&aside.usage)?;
-    let entry = aside.after.and_then(|id| transcript.get(id));
-    let lane = entry.and_then(|entry| entry.lane.clone());
-    let place = aside
-        .after
-        .and_then(|id| transcript.place_of(id))
-        .unwrap_or(0);
+    let entry = aside.after;
+    let lane = entry.and_then(|id| transcript.lane_at(id));
     let before = transcript
         .order()
         .get(..=place)
@@ -339,19 +353,17 @@ fn charge_of(key: &Key, aside: &Aside, transcript: &Transcript) -> Option<Charge
         .iter()
         .rev()
         .take(NEAR);
-    let mut before = before
-        .filter_map(|id| transcript.get(*id))
-        .filter(|entry| entry.lane == lane);
+    let mut before = before.filter(|id| transcript.lane_at(**id) == lane);
     let model = aside.model.clone().unwrap_or_default();
     let prices = prices::of_model(&model);
     Some(Charge {
         what,
-        entry: aside.after.filter(|_| entry.is_some()),
+        entry,
         is_own: false,
         beside: Some(key.clone()),
         place,
-        at: entry.and_then(|_| before.find_map(|entry| entry.at)),
-        lane,
+        at: entry.and_then(|_| before.find_map(|id| passing.get(*id)?.at)),
+        lane: lane.cloned(),
         fate: RequestOutcome::Fine,
         tier: prices
             .map(|prices| prices.tier_of(&aside.usage))

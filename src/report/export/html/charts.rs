@@ -5,7 +5,6 @@ use std::io;
 
 use super::sheet::HtmlWriter;
 use crate::analysis::calls::span_of;
-use crate::analysis::derived::Memo;
 use crate::analysis::money::models;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
 use crate::analysis::phrases;
@@ -148,7 +147,7 @@ fn timeline(exported: &Exported<'_>, sheet: &mut HtmlWriter<'_>) -> io::Result<(
 
 fn bill(exported: &Exported<'_>, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     let reading = &exported.reading;
-    let statement = Memo::<Statement>::compute(&reading.transcript, &reading.account);
+    let statement = Statement::compute(&reading.transcript, &reading.account);
     let mut rows = statement.rows(Grouping::Models);
     rows.retain(|row| row.amount.money.picos() > 0);
     rows.sort_by_key(|row| std::cmp::Reverse(row.amount.money.picos()));
