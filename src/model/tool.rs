@@ -210,10 +210,10 @@ impl ToolState {
             Self::Pending | Self::Running | Self::Streaming(_) => "pending",
             Self::Acknowledged(_) => "unknown",
             Self::Done(_) if self.is_unrecorded() => "unrecorded",
-            Self::Done(_) => "done",
-            Self::Failed(_) => "failed",
-            Self::Refused(_) => "refused",
-            Self::Stopped(_) => "stopped",
+            Self::Done(_) => Verdict::Done.word(),
+            Self::Failed(_) => Verdict::Failed.word(),
+            Self::Refused(_) => Verdict::Refused.word(),
+            Self::Stopped(_) => Verdict::Stopped.word(),
             Self::Lost => "lost",
         }
     }
@@ -337,6 +337,18 @@ pub enum Verdict {
     Refused,
     /// Ended early.
     Stopped,
+}
+
+impl Verdict {
+    /// The name in JSON outputs.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Stopped => "stopped",
+        }
+    }
 }
 
 /// Result of a tool call.

@@ -27,13 +27,16 @@ use super::reading::{self, Reading};
 use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 use super::stamps::Stamps;
 use crate::analysis::expression::When;
+use crate::analysis::lint::Findings;
 use crate::ingest::find::{self, DiscoveryQuery};
 use crate::ingest::fs;
 use crate::ingest::{OpenError, Pager, Target};
-use crate::model::entry::EntryId;
+use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::figures::count;
 use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
+use crate::model::tool;
+use crate::model::transcript::Transcript;
 
 /// Bytes that are buffered before they are sent on.
 const CHUNK: usize = 64 << 10;
@@ -125,6 +128,7 @@ struct Exported<'a> {
     reading: &'a Reading,
     /// Reads bodies that are on disk.
     pager: Option<Pager>,
+    findings: Findings,
     figures: SessionReport<'a>,
     extent: Extent,
     options: &'a ExportOptions,
@@ -205,13 +209,14 @@ pub fn write(
     }
 }
 
-/// Reads a session. Pages take its entries in order; rows look them up in any.
-fn read_for(target: &Target, options: &ExportOptions) -> Result<Reading, OpenError> {
-    if options.form.is_for_people() {
-        reading::read_packed(target)
-    } else {
-        reading::read(target, true)
-    }
+/// Reads a session, and judges it if the form tells findings.
+fn read_for(target: &Target, options: &ExportOptions) -> Result<(Reading, Findings), OpenError> {
+    let mut reading = reading::read_packed(target)?;
+    let findings = match options.form {
+        ExportForm::Jsonl => reading.findings(),
+        _ => Findings::default(),
+    };
+    Ok((reading, findings))
 }
 
 /// Writes the sessions one after the other. The second value is whether there was any session.
@@ -223,9 +228,9 @@ fn stream(
     let mut missed = Missed::default();
     let (mut written, mut has_some) = (Ok(()), false);
     let read = |target: &Target, _: FoundSession, say: &mut dyn FnMut(ExportMessage) -> bool| {
-        let mut reading = read_for(target, options)?;
+        let (mut reading, findings) = read_for(target, options)?;
         let pager = reading.pager.take();
-        let mut exported = Exported::of(&reading, pager, options, now)?;
+        let mut exported = Exported::of(&reading, (pager, findings), options, now)?;
         let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
         // Writing fails only if the receiver is gone, which has the reason.
         let _ = (options.form.files().iter())
@@ -284,9 +289,9 @@ fn fill(
                 });
             }
             let before = Stamps::of([found.path.as_path()]);
-            let mut reading = read_for(target, options)?;
+            let (mut reading, findings) = read_for(target, options)?;
             let pager = reading.pager.take();
-            let mut exported = Exported::of(&reading, pager, options, now)?;
+            let mut exported = Exported::of(&reading, (pager, findings), options, now)?;
             let end = end(&reading);
             let files = options.form.files().iter();
             let result = folder.write(&found, files, &mut |write, out| write(&mut exported, out));
@@ -359,7 +364,7 @@ impl Write for Chunks<'_> {
 impl<'a> Exported<'a> {
     fn of(
         reading: &'a Reading,
-        pager: Option<Pager>,
+        (pager, findings): (Option<Pager>, Findings),
         options: &'a ExportOptions,
         now: Timestamp,
     ) -> Result<Self, OpenError> {
@@ -376,6 +381,7 @@ impl<'a> Exported<'a> {
             figures: figures::of(reading, now),
             reading,
             pager,
+            findings,
             options,
             now,
         })
@@ -399,6 +405,27 @@ fn turn_of(reading: &Reading, turn: &str) -> Result<usize, OpenError> {
     let entry = reading.find(turn)?;
     let of_entry = reading.account.turn_of(transcript, entry);
     of_entry.ok_or_else(|| OpenError(format!("{turn} belongs to no turn")))
+}
+
+/// Ids of an entry's calls by block, none of which the session has twice: the agent's own, where they
+/// tell its calls apart.
+fn call_ids(transcript: &Transcript, entry: &Entry) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let blocks = entry.blocks.iter().map(Block::call).enumerate();
+    let ids = blocks.map(|(at, call)| {
+        let Some(call) = call else {
+            return String::new();
+        };
+        let is_own = tool::identifies(&call.key)
+            && transcript.entries_with_call(&call.key).len() == 1
+            && seen.insert(&call.key);
+        if is_own {
+            call.key.to_string()
+        } else {
+            format!("{}:{at}", entry.key)
+        }
+    });
+    ids.collect()
 }
 
 fn end(reading: &Reading) -> ReadToEnd {

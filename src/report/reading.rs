@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::outcome::{Missed, ReportError, ReportOutcome};
 use crate::analysis::account::Account;
 use crate::analysis::activity::{self, Activity, LastWrite};
+use crate::analysis::lint::Findings;
 use crate::ingest::find::{self, DiscoveryQuery, Environment};
 use crate::ingest::fs;
 use crate::ingest::{
@@ -33,6 +34,9 @@ use crate::model::transcript::{Differences, Replaced, Touched, Transcript};
 /// Number of entries from which they are packed: this many take about 50 MB, and packing fewer
 /// costs more time than it saves memory.
 const LARGE: usize = 1 << 15;
+
+/// Entries that are judged before pages are packed again.
+const PORTION: usize = 1 << 10;
 
 /// Capacity of the queue between reading and applying, in batches.
 const QUEUE: usize = 16;
@@ -502,6 +506,17 @@ impl Reading {
     pub(crate) fn update_derived(&mut self) {
         self.transcript.update_derived();
         self.account.follow(&self.transcript, usize::MAX);
+    }
+
+    /// Judges the session. Pages of a large one that were unpacked for it are packed again.
+    pub(crate) fn findings(&mut self) -> Findings {
+        let mut findings = Findings::default();
+        while !findings.follow(&self.transcript, PORTION) {
+            if self.transcript.ids() >= LARGE {
+                self.transcript.tidy();
+            }
+        }
+        findings
     }
 
     /// The entry with this key, or with the call of this id.

@@ -1,7 +1,7 @@
 //! Tests of `tv export`: sums of rows, continued exports into a folder, names of files, and that
 //! nothing of a transcript is markup of a page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::corpus::say;
+use crate::corpus::{self, say};
 use crate::fixtures;
 
 fn tv(home: &Path, arguments: &[&str]) -> Output {
@@ -534,91 +534,145 @@ fn several_pages_need_a_folder() {
     );
 }
 
-/// What `tv stats` says of an export, beside what it says of the session.
-#[test]
-fn what_is_read_again_has_the_same_calls_and_tokens() {
+/// Sessions of the corpus whose exports once came back with other counts: calls that share an id or
+/// whose ids are taken out, and a run that counts less than its requests.
+const ONCE_WRONG: [&str; 5] = [
+    "252d6b6b_events.jsonl",
+    "marshmallow-code__marshmallow-1867.traj",
+    "export_ac__0b718eb874__0.json",
+    "export_ac__0b718eb874__1.json",
+    "export_37__364f83fa16__0.json",
+];
+
+/// Figures that must be the same when an export is read again. Not among them: how many requests
+/// there were, because ATIF has no place for one without an entry, and whether the output is a
+/// lower bound, for which no form has a name.
+const PAIRING: [&str; 14] = [
+    "calls",
+    "results",
+    "paired",
+    "failed",
+    "refused",
+    "stopped",
+    "running",
+    "without_end",
+    "undelivered",
+    "pending",
+    "orphan_calls",
+    "orphan_results",
+    "duplicate_results",
+    "textual_calls",
+];
+const USAGE: [&str; 5] = ["input", "output", "cache_read", "cache_write", "reasoning"];
+
+/// Why a figure cannot be the same, if that is so.
+fn unheld(form: &str, class: &str, first: &Value, again: &Value) -> Option<&'static str> {
+    let count = |figures: &Value, class: &str| figures["pairing"][class].as_u64().unwrap_or(0);
+    let less = |class: &str| count(first, class).saturating_sub(count(again, class));
+    let of_strays = ["results", "failed", "refused", "stopped"];
+    match (form, class) {
+        (_, "undelivered") => Some("neither form says whether an agent was told how work ended"),
+        ("otlp", "duplicate_results") => Some("a call has one span, with one result"),
+        // It stands among the inputs of the next request.
+        ("otlp", "orphan_results") => Some("a result without its call behind the last answer"),
+        ("otlp", class) if of_strays.contains(&class) => {
+            let lost = less("orphan_results") + less("duplicate_results");
+            (1..=lost)
+                .contains(&less(class))
+                .then_some("it was of one of these results")
+        }
+        (_, class) if first["usage"][class] == 0 && again["usage"][class].is_null() => {
+            Some("a sum of 0 that no request has")
+        }
+        _ => None,
+    }
+}
+
+/// The figures of sessions, by `tv stats`.
+fn stats(home: &Path, paths: &[String]) -> Vec<Value> {
+    let mut arguments = vec!["stats", "--json"];
+    arguments.extend(paths.iter().map(String::as_str));
+    let output = tv(home, &arguments);
+    objects(&String::from_utf8(output.stdout).unwrap())
+}
+
+/// Exports the sessions of some files and reads the exports. Returns how many exports there were,
+/// and for what they could not hold the reasons.
+fn read_again(files: &[PathBuf]) -> (usize, Vec<&'static str>) {
     let home = home();
-    let mut seen = 0;
-    for path in fixtures::all() {
-        let first = || {
-            let output = tv(home.path(), &["stats", "--json", path.to_str().unwrap()]);
-            objects(&String::from_utf8(output.stdout).unwrap())
-                .first()
-                .cloned()
-        };
-        let is_plain = path
-            .extension()
-            .is_some_and(|extension| extension == "jsonl");
-        let Some(figures) = first().filter(|_| is_plain) else {
-            continue;
-        };
-        let pairing = &figures["pairing"];
-        let is_simple = [
-            "orphan_results",
-            "duplicate_results",
-            "textual_calls",
-            "orphan_calls",
-            "pending",
-            "running",
-            "without_end",
-        ];
-        if pairing["calls"] == 0
-            || is_simple.iter().any(|odd| pairing[*odd] != 0)
-            || figures["branches"] != 0
-        {
-            continue;
-        }
-        // What an agent counts beyond its requests has no step, and a span that may be below 0.
-        let path_of = path.to_str().unwrap();
-        let rows = objects(&exported(home.path(), &["--to", "jsonl", path_of]));
-        if rows.iter().any(|row| row["what"] == "run") {
-            continue;
-        }
-        for (form, name) in [("atif", "again.json"), ("otlp", "again.jsonl")] {
-            let to = home.path().join(name);
-            tv(
-                home.path(),
-                &["export", "--to", form, path.to_str().unwrap(), "-o", name],
-            );
-            let output = tv(home.path(), &["stats", "--json", to.to_str().unwrap()]);
-            let again = objects(&String::from_utf8(output.stdout).unwrap());
-            let again = again
-                .first()
-                .unwrap_or_else(|| panic!("{}: {form}", path.display()));
-            for class in ["calls", "paired"] {
-                assert_eq!(
-                    again["pairing"][class],
-                    pairing[class],
-                    "{}: {form} {class}",
-                    path.display()
-                );
+    let (mut first, mut exports) = (Vec::new(), Vec::new());
+    for path in files {
+        let sessions = stats(home.path(), &[path.to_str().unwrap().to_owned()]);
+        let several = sessions.len() > 1;
+        for figures in sessions {
+            let mut address = path.to_str().unwrap().to_owned();
+            if several {
+                address = format!("{address}#{}", figures["session"]["id"].as_str().unwrap());
             }
-            // A trajectory does not say which call failed, and a span not whether it was refused.
-            let without_success = |pairing: &Value| -> u64 {
-                let classes = ["failed", "refused", "stopped"].iter();
-                classes.filter_map(|class| pairing[*class].as_u64()).sum()
-            };
-            if form == "otlp" {
-                assert_eq!(
-                    without_success(&again["pairing"]),
-                    without_success(pairing),
-                    "{}",
-                    path.display()
+            for (form, extension) in [("atif", "json"), ("otlp", "jsonl")] {
+                let to = home.path().join(format!("{}.{extension}", exports.len()));
+                let to_path = to.to_str().unwrap();
+                tv(
+                    home.path(),
+                    &["export", "--to", form, &address, "-o", to_path],
                 );
+                let Ok(file) = fs::OpenOptions::new().append(true).open(&to) else {
+                    continue;
+                };
+                // A session is over when its file is old.
+                let written = fs::metadata(path).unwrap().modified().unwrap();
+                file.set_modified(written).unwrap();
+                exports.push(to_path.to_owned());
+                first.push((form, address.clone(), figures.clone()));
             }
-            for class in ["output", "cache_read"] {
-                let of = |figures: &Value| figures["usage"][class].as_u64().unwrap_or(0);
-                assert_eq!(
-                    of(again),
-                    of(&figures),
-                    "{}: {form} {class}",
-                    path.display()
-                );
-            }
-            seen += 1;
         }
     }
-    assert!(seen > 20, "{seen}");
+    let mut reasons = Vec::new();
+    let again = stats(home.path(), &exports);
+    assert_eq!(again.len(), first.len());
+    for ((form, address, first), again) in first.iter().zip(again) {
+        let pairing = PAIRING.iter().map(|class| ("pairing", class));
+        let usage = USAGE.iter().map(|class| ("usage", class));
+        for (part, class) in pairing.chain(usage) {
+            let (is, was) = (&again[part][class], &first[part][class]);
+            if is != was {
+                let reason = unheld(form, class, first, &again);
+                reasons.push(reason.unwrap_or_else(|| {
+                    panic!("{address}: {form} {class}: {was} is read again as {is}")
+                }));
+            }
+        }
+    }
+    (first.len(), reasons)
+}
+
+#[test]
+fn what_is_read_again_has_the_same_calls_pairing_and_tokens() {
+    let mut files = Vec::new();
+    for corpus in corpus::corpora() {
+        let is_chosen = |at: usize, path: &Path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            corpus.is_ours()
+                || at.is_multiple_of(10)
+                || ONCE_WRONG.iter().any(|end| name.ends_with(end))
+        };
+        let all = corpus.files().into_iter().enumerate();
+        files.extend(all.filter_map(|(at, path)| is_chosen(at, &path).then_some(path)));
+    }
+    // Long files stand beside each other.
+    let threads = 4;
+    let parts = (0..threads).map(|part| {
+        let part = files.iter().skip(part).step_by(threads);
+        let part: Vec<PathBuf> = part.cloned().collect();
+        std::thread::spawn(move || read_again(&part))
+    });
+    let parts: Vec<_> = parts.collect();
+    let parts: Vec<_> = parts.into_iter().map(|part| part.join().unwrap()).collect();
+    let exports: usize = parts.iter().map(|(exports, _)| exports).sum();
+    assert!(exports > 500, "{exports}");
+    let reasons: BTreeSet<&str> = parts.into_iter().flat_map(|(_, reasons)| reasons).collect();
+    let least = 4;
+    assert!(reasons.len() >= least, "what is held by now: {reasons:?}");
 }
 
 #[test]

@@ -443,6 +443,8 @@ pub(super) struct ResultRule {
     pub(super) text: Option<RecordPath>,
     pub(super) failed: Option<FlagRule>,
     pub(super) refused: Option<FlagRule>,
+    /// Whether the call ended early.
+    pub(super) stopped: Option<FlagRule>,
     /// Whether this is partial output of a call that is still running.
     pub(super) running: Option<FlagRule>,
     pub(super) exit: Option<RecordPath>,

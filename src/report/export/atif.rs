@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::pages::title;
-use super::{Exported, WriteFile};
-use crate::analysis::derived::Memo;
+use super::{Exported, WriteFile, call_ids};
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::money::spending::Charge;
 use crate::analysis::money::spending::amount::Amount;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
@@ -79,6 +79,7 @@ struct Observed {
     content: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subagent_trajectory_ref: Vec<Value>,
+    extra: Value,
 }
 
 #[derive(Serialize)]
@@ -113,6 +114,7 @@ impl Metrics {
 /// What all steps of a trajectory need.
 struct Trajectories<'a, 'p> {
     reading: &'a Reading,
+    awaited: Awaited,
     contents: Contents<'p>,
     charges: HashMap<EntryId, &'a Charge>,
     sums: HashMap<Option<Name>, Amount>,
@@ -123,11 +125,12 @@ struct Trajectories<'a, 'p> {
 fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut pager = exported.pager.take();
     let reading = exported.reading;
-    let statement = Memo::<Statement>::compute(&reading.transcript, &reading.account);
+    let statement = Statement::compute(&reading.transcript, &reading.account);
     let own = statement.charges.iter().filter(|charge| charge.is_own);
     let lanes = reading.transcript.lanes().iter();
     let mut trajectories = Trajectories {
         reading,
+        awaited: Awaited::of(&reading.transcript),
         contents: Contents::of(pager.as_mut()),
         charges: own
             .filter_map(|charge| Some((charge.entry?, charge)))
@@ -237,8 +240,9 @@ impl<'a> Trajectories<'a, '_> {
     ) -> io::Result<()> {
         write!(out, ",\"steps\":[")?;
         let mut written = 0;
+        let mut passing = self.reading.transcript.cursor();
         for id in ids {
-            let Some(entry) = self.reading.transcript.get(*id) else {
+            let Some(entry) = passing.get(*id) else {
                 continue;
             };
             let Some(step) = self.step(written + 1, *id, entry) else {
@@ -278,10 +282,16 @@ impl<'a> Trajectories<'a, '_> {
         write_line(out, &totals)
     }
 
-    fn step(&mut self, number: usize, id: EntryId, entry: &'a Entry) -> Option<TrajectoryStep<'a>> {
+    fn step<'e>(
+        &mut self,
+        number: usize,
+        id: EntryId,
+        entry: &'e Entry,
+    ) -> Option<TrajectoryStep<'e>> {
         let (mut message, mut reasoning) = (String::new(), String::new());
         let (mut calls, mut observed) = (Vec::new(), Vec::new());
         let mut compaction = None;
+        let ids = call_ids(&self.reading.transcript, entry);
         for (at, block) in entry.blocks.iter().enumerate() {
             let whole = self.contents.with_bodies(block);
             match &whole.kind {
@@ -289,7 +299,8 @@ impl<'a> Trajectories<'a, '_> {
                 BlockKind::Thinking(body) => join(&mut reasoning, body.text_or_stub()),
                 BlockKind::Call(call) => {
                     let name = block.call().map_or("", |call| call.name.as_str());
-                    let (called, result) = self.call((id, entry, at), call, name);
+                    let own = ids.get(at).cloned().unwrap_or_default();
+                    let (called, result) = self.call((id, own), call, name);
                     calls.push(called);
                     observed.extend(result);
                 }
@@ -297,6 +308,7 @@ impl<'a> Trajectories<'a, '_> {
                     source_call_id: None,
                     content: Some(content(&stray.result)),
                     subagent_trajectory_ref: Vec::new(),
+                    extra: json!({ "call": stray.call.as_str(), "state": stray.result.verdict.word() }),
                 }),
                 BlockKind::Image(image) => {
                     let size = image.bytes.map(bytes).unwrap_or_default();
@@ -346,17 +358,12 @@ impl<'a> Trajectories<'a, '_> {
         })
     }
 
-    fn call(
+    fn call<'e>(
         &self,
-        (id, entry, at): (EntryId, &Entry, usize),
+        (id, own): (EntryId, String),
         call: &ToolCall,
-        name: &'a str,
-    ) -> (AtifCall<'a>, Option<Observed>) {
-        let own = if call.key.is_empty() {
-            format!("{}:{at}", entry.key)
-        } else {
-            call.key.to_string()
-        };
+        name: &'e str,
+    ) -> (AtifCall<'e>, Option<Observed>) {
         let input = serde_json::to_value(Content(&call.input)).unwrap_or_default();
         let arguments = match input {
             Value::Object(_) => input,
@@ -369,16 +376,18 @@ impl<'a> Trajectories<'a, '_> {
             .collect();
         let result = call.state.result();
         let is_known = result.is_some_and(|_| !call.state.is_unrecorded());
+        let extra = json!({ "state": self.awaited.word(&self.reading.transcript, id, call) });
         let observed = (is_known || !references.is_empty()).then(|| Observed {
             source_call_id: Some(own.clone()),
             content: result.map(content),
             subagent_trajectory_ref: references,
+            extra: extra.clone(),
         });
         let called = AtifCall {
             tool_call_id: own,
             function_name: if name.is_empty() { UNKNOWN } else { name },
             arguments,
-            extra: json!({ "state": call.state.word() }),
+            extra,
         };
         (called, observed)
     }

@@ -15,7 +15,7 @@ use crate::analysis::calls::Calls;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::derived::Memo;
-use crate::analysis::lint::{Findings, Severity};
+use crate::analysis::lint::Severity;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::RequestOutcome;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
@@ -266,13 +266,14 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
         account,
         ..
     } = exported.reading;
-    let statement = Memo::<Statement>::compute(transcript, account);
+    let statement = Statement::compute(transcript, account);
     let mut runs = 0;
+    let mut passing = transcript.cursor();
     for (number, charge) in statement.charges.iter().enumerate() {
-        let entry = charge.entry.and_then(|id| transcript.get(id));
+        let entry = charge.entry.and_then(|id| passing.get(id));
         let own = entry.filter(|_| charge.is_own);
         let turn = match statement.group_of(number, Grouping::Turns) {
-            Some(Group::Turn(prompt)) => turn_of_prompt(exported.reading, prompt),
+            Some(Group::Turn(prompt)) => turn_of(exported.reading, prompt),
             _ => None,
         };
         let name = match (own, &charge.beside) {
@@ -315,14 +316,27 @@ fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
         transcript,
         calls: &calls,
         carried: &carrying_costs(transcript),
-        findings: &Findings::of(transcript),
+        findings: &exported.findings,
         awaited: Awaited::of(transcript),
         is_at_work: reading.activity(now).is_ongoing(now),
         now,
     };
     let mut contents = Contents::of(pager.as_mut());
-    let places = calls.all().filter_map(|place| PlacedCall::at(scene, place));
-    let written = places.map(|place| call(place, reading, head, &mut contents, out));
+    let mut passing = transcript.cursor();
+    let written = calls.all().map(|place| {
+        let Some(entry) = passing.get(place.entry) else {
+            return Ok(());
+        };
+        let placed = entry.call(place.block).map(|call| PlacedCall {
+            scene,
+            place,
+            entry,
+            call,
+        });
+        placed.map_or(Ok(()), |placed| {
+            call(placed, reading, head, &mut contents, out)
+        })
+    });
     let written = written.collect();
     exported.pager = pager;
     written
@@ -456,11 +470,14 @@ fn joined(
 }
 
 fn findings(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let findings = Findings::of(&exported.reading.transcript);
-    for (number, finding) in at_least(&findings, Severity::Note).into_iter().enumerate() {
+    let mut passing = exported.reading.transcript.cursor();
+    for (number, finding) in at_least(&exported.findings, Severity::Note)
+        .into_iter()
+        .enumerate()
+    {
         let line = finding_line(finding, exported.reading, exported.pager.as_mut());
         let reading = exported.reading;
-        let entry = reading.transcript.get(finding.entry);
+        let entry = passing.get(finding.entry);
         let row = FindingRow {
             key: entry.map(|entry| entry.key.as_str()),
             turn: turn_of(reading, finding.entry),
@@ -481,10 +498,4 @@ fn findings(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
 fn turn_of(reading: &Reading, id: EntryId) -> Option<usize> {
     let account: &Account = &reading.account;
     Some(account.turn_of(&reading.transcript, id)? + 1)
-}
-
-fn turn_of_prompt(reading: &Reading, prompt: EntryId) -> Option<usize> {
-    let turns = reading.transcript.turns().iter();
-    let mut numbers = turns.enumerate().filter(|(_, turn)| turn.prompt == prompt);
-    numbers.next().map(|(number, _)| number + 1)
 }

@@ -14,21 +14,21 @@ use std::io::{self, Write};
 use self::json::JsonSpans;
 use self::protobuf::ProtobufSpans;
 use super::pages::title;
-use super::{Exported, WriteFile};
+use super::{Exported, WriteFile, call_ids};
 use crate::analysis::account::Class;
+use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::calls::lifecycle::Lifecycle;
-use crate::analysis::derived::Memo;
 use crate::analysis::money::spending::amount::Amount;
-use crate::analysis::money::spending::statement::Statement;
+use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
 use crate::analysis::money::spending::{Charge, For, RequestOutcome};
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolState};
+use crate::model::tool::{self, ToolCall, ToolResult, ToolState};
 use crate::report::entry::Content;
 use crate::report::reading::{Contents, Reading};
-use crate::report::spent::CostFigures;
+use crate::report::spent::{CostFigures, UsageFigures};
 
 /// The file of a session as JSON, a line.
 pub(super) const FILES: [(&str, WriteFile); 1] = [("otlp.jsonl", write_json)];
@@ -92,9 +92,10 @@ fn write_protobuf(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Resul
 fn write(exported: &mut Exported<'_>, out: &mut dyn SpanWriter) -> io::Result<()> {
     let mut pager = exported.pager.take();
     let reading = exported.reading;
-    let statement = Memo::<Statement>::compute(&reading.transcript, &reading.account);
+    let statement = Statement::compute(&reading.transcript, &reading.account);
     let mut trace = Trace {
         reading,
+        awaited: Awaited::of(&reading.transcript),
         is_over: !reading.activity(exported.now).is_ongoing(exported.now),
         session: (exported.figures.session.id.as_deref()).unwrap_or(&exported.figures.path),
         agent: exported.figures.format,
@@ -107,15 +108,24 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn SpanWriter) -> io::Result<()
     written
 }
 
+/// What was said to an agent.
+#[derive(Default)]
+struct Inputs {
+    said: Vec<serde_json::Value>,
+    /// Results without calls, which have no spans.
+    results: Vec<serde_json::Value>,
+}
+
 /// A session while its spans are written.
 struct Trace<'a, 'p> {
     reading: &'a Reading,
+    awaited: Awaited,
     is_over: bool,
     session: &'a str,
     agent: &'static str,
     contents: Contents<'p>,
     /// What was said to the agent of each lane since its last answer.
-    inputs: HashMap<Option<&'a Name>, Vec<String>>,
+    inputs: HashMap<Option<&'a Name>, Inputs>,
     out: &'p mut dyn SpanWriter,
 }
 
@@ -144,9 +154,10 @@ impl<'a> Trace<'a, '_> {
                 .map(|host| ("host.name", text(host))),
         );
         self.out.begin(&resource)?;
-        self.agent(None, exported)?;
+        let times = self.times();
+        self.agent(None, &times, exported, run_sums(statement))?;
         for lane in transcript.lanes() {
-            self.agent(Some(lane), exported)?;
+            self.agent(Some(lane), &times, exported, None)?;
         }
         let mut own: HashMap<EntryId, &Charge> = HashMap::new();
         let mut beside: Vec<(usize, &Charge)> = Vec::new();
@@ -158,8 +169,9 @@ impl<'a> Trace<'a, '_> {
                 _ => beside.push((number, charge)),
             }
         }
+        let mut passing = transcript.cursor();
         for id in transcript.order() {
-            if let Some(entry) = transcript.get(*id).filter(|entry| !entry.marks.copy) {
+            if let Some(entry) = passing.get(*id).filter(|entry| !entry.marks.copy) {
                 self.entry(*id, entry, own.get(id).copied())?;
             }
         }
@@ -169,7 +181,7 @@ impl<'a> Trace<'a, '_> {
                 continue;
             }
             let at = charge.at.or_else(|| transcript.newest()).unwrap_or(UNTIMED);
-            let mut attributes = self.common("chat");
+            let mut attributes = self.common("chat", charge.lane.as_ref());
             attributes.push(("openinference.span.kind", text("LLM")));
             if !charge.model.is_empty() {
                 attributes.push(("gen_ai.request.model", text(&charge.model)));
@@ -188,23 +200,38 @@ impl<'a> Trace<'a, '_> {
         self.out.end()
     }
 
+    /// From when to when each lane has entries.
+    fn times(&self) -> HashMap<Option<&'a Name>, (Timestamp, Timestamp)> {
+        let transcript = &self.reading.transcript;
+        let mut times = HashMap::new();
+        let mut passing = transcript.cursor();
+        for id in transcript.order() {
+            let lane = transcript.lane_at(*id);
+            for at in passing.get(*id).into_iter().flat_map(Entry::times) {
+                let (from, to) = times.entry(lane).or_insert((at, at));
+                (*from, *to) = (at.min(*from), at.max(*to));
+            }
+        }
+        times
+    }
+
     /// The span of the session, or of a sub-agent.
-    fn agent(&mut self, lane: Option<&LaneFacts>, exported: &Exported<'_>) -> io::Result<()> {
+    fn agent(
+        &mut self,
+        lane: Option<&LaneFacts>,
+        times: &HashMap<Option<&Name>, (Timestamp, Timestamp)>,
+        exported: &Exported<'_>,
+        sums: Option<String>,
+    ) -> io::Result<()> {
         let transcript = &self.reading.transcript;
         let name = lane.map(|lane| &lane.name);
-        let entries = transcript
-            .entries()
-            .filter(|entry| entry.lane.as_ref() == name);
-        let times = entries.flat_map(Entry::times).fold(None, |span, at| {
-            let (from, to) = span.unwrap_or((at, at));
-            Some((at.min(from), at.max(to)))
-        });
+        let times = times.get(&name).copied();
         if times.is_none() && lane.is_some_and(|lane| lane.entries.is_empty()) {
             return Ok(());
         }
         let times = times.unwrap_or((UNTIMED, UNTIMED));
         let label = lane.map_or(self.agent, |lane| lane.label.as_str());
-        let mut attributes = self.common("invoke_agent");
+        let mut attributes = self.common("invoke_agent", name);
         attributes.push(("openinference.span.kind", text("AGENT")));
         attributes.push(("gen_ai.agent.name", text(label)));
         if lane.is_none() {
@@ -214,17 +241,22 @@ impl<'a> Trace<'a, '_> {
                 AttributeValue::Bool(is_shortened),
             ));
             attributes.push(("tv.title", text(title(exported))));
+            attributes.extend(sums.map(|sums| ("tv.usage", AttributeValue::Text(sums))));
         }
-        let parent = lane.map(|lane| {
-            let caller = transcript.caller(lane).and_then(|id| transcript.get(id));
-            let block = caller.and_then(|entry| {
-                let calls = entry.blocks.iter().enumerate();
-                let mut calls = calls.filter_map(|(at, block)| Some((at, block.call()?)));
-                let (at, _) = calls.find(|(_, call)| Some(&call.key) == lane.call.as_ref())?;
-                Some(self.id(&format!("call/{}/{at}", entry.key)))
-            });
-            block.unwrap_or_else(|| self.agent_id(None))
+        let mut passing = transcript.cursor();
+        let caller = lane.and_then(|lane| {
+            let entry = passing.get(transcript.caller(lane)?)?;
+            let calls = entry.blocks.iter().enumerate();
+            let mut calls = calls.filter_map(|(at, block)| Some((at, block.call()?)));
+            let (at, _) = calls.find(|(_, call)| Some(&call.key) == lane.call.as_ref())?;
+            let id = call_ids(transcript, entry).swap_remove(at);
+            Some((self.id(&format!("call/{}/{at}", entry.key)), id))
         });
+        let parent = lane.map(|_| {
+            let called = caller.as_ref().map(|(span, _)| *span);
+            called.unwrap_or_else(|| self.agent_id(None))
+        });
+        attributes.extend(caller.map(|(_, id)| ("tv.call", AttributeValue::Text(id))));
         let span = OtlpSpan {
             id: self.agent_id(name),
             parent,
@@ -235,8 +267,10 @@ impl<'a> Trace<'a, '_> {
         self.out.span(&span)
     }
 
-    fn entry(&mut self, id: EntryId, entry: &'a Entry, charge: Option<&Charge>) -> io::Result<()> {
-        let (mut said, mut parts) = (Vec::new(), Vec::new());
+    fn entry(&mut self, id: EntryId, entry: &Entry, charge: Option<&Charge>) -> io::Result<()> {
+        let transcript = &self.reading.transcript;
+        let ids = call_ids(transcript, entry);
+        let (mut said, mut parts, mut results) = (Vec::new(), Vec::new(), Vec::new());
         for (at, block) in entry.blocks.iter().enumerate() {
             let whole = self.contents.with_bodies(block);
             match &whole.kind {
@@ -251,26 +285,44 @@ impl<'a> Trace<'a, '_> {
                 }
                 BlockKind::Call(call) => {
                     let arguments = serde_json::to_value(Content(&call.input)).unwrap_or_default();
-                    let id = call_id(entry, at, call);
+                    let id = ids.get(at);
                     parts.push(serde_json::json!({ "type": "tool_call", "id": id,
                         "name": call.name.as_str(), "arguments": arguments }));
+                }
+                BlockKind::Result(stray)
+                    if transcript.entries_with_call(&stray.call).is_empty() =>
+                {
+                    let id = if tool::identifies(&stray.call) {
+                        stray.call.to_string()
+                    } else {
+                        format!("{}:{at}", entry.key)
+                    };
+                    results.push(serde_json::json!({ "type": "tool_call_response", "id": id,
+                        "response": words_of(&stray.result),
+                        "tv.state": stray.result.verdict.word() }));
                 }
                 _ => {}
             }
         }
-        let lane = entry.lane.as_ref();
+        let lane = transcript.lane_at(id);
+        if !results.is_empty() {
+            self.inputs.entry(lane).or_default().results.extend(results);
+        }
         let is_answer = entry.role == Role::Assistant || charge.is_some();
         let chat = self.id(&format!("chat/{}", entry.key));
         if is_answer && (!parts.is_empty() || charge.is_some()) {
             self.chat((id, entry), charge, parts)?;
         } else if entry.role == Role::User || entry.marks.prompt {
-            self.inputs.entry(lane).or_default().extend(said);
+            let said = said.into_iter();
+            let said = said.map(|words| serde_json::json!({ "type": "text", "content": words }));
+            self.inputs.entry(lane).or_default().said.extend(said);
         }
-        for (at, block) in entry.blocks.iter().enumerate() {
+        for (at, (block, own)) in entry.blocks.iter().zip(ids).enumerate() {
             if let Some(call) = block.call() {
                 let whole = self.contents.with_bodies(block);
                 let whole = whole.call().unwrap_or(call);
-                self.call((id, entry, at), (call, whole), is_answer.then_some(chat))?;
+                let cause = is_answer.then_some(chat);
+                self.call((id, entry, at), (call, whole), own, cause)?;
             }
         }
         Ok(())
@@ -278,11 +330,11 @@ impl<'a> Trace<'a, '_> {
 
     fn chat(
         &mut self,
-        (id, entry): (EntryId, &'a Entry),
+        (id, entry): (EntryId, &Entry),
         charge: Option<&Charge>,
         parts: Vec<serde_json::Value>,
     ) -> io::Result<()> {
-        let lane = entry.lane.as_ref();
+        let lane = self.reading.transcript.lane_at(id);
         let end = entry.end().or(charge.and_then(|charge| charge.at));
         let end = end.or_else(|| self.reading.transcript.newest());
         let end = end.unwrap_or(UNTIMED);
@@ -290,7 +342,7 @@ impl<'a> Trace<'a, '_> {
         let before = self.reading.account.before(id);
         let before = before.filter(|span| span.class == Class::Model && span.from <= end);
         let start = before.map_or(entry.at.unwrap_or(end).min(end), |span| span.from);
-        let mut attributes = self.common("chat");
+        let mut attributes = self.common("chat", lane);
         attributes.push(("openinference.span.kind", text("LLM")));
         let model = entry.model.as_deref().unwrap_or_default();
         if !model.is_empty() {
@@ -298,12 +350,13 @@ impl<'a> Trace<'a, '_> {
             attributes.push(("gen_ai.response.model", text(model)));
             attributes.push(("llm.model_name", text(model)));
         }
-        let said = self.inputs.remove(&lane).unwrap_or_default();
-        if !said.is_empty() {
-            let said: Vec<serde_json::Value> = (said.into_iter())
-                .map(|words| serde_json::json!({ "type": "text", "content": words }))
-                .collect();
-            let messages = serde_json::json!([{ "role": "user", "parts": said }]);
+        let Inputs { said, results } = self.inputs.remove(&lane).unwrap_or_default();
+        let messages: serde_json::Value = [("tool", results), ("user", said)]
+            .into_iter()
+            .filter(|(_, parts)| !parts.is_empty())
+            .map(|(role, parts)| serde_json::json!({ "role": role, "parts": parts }))
+            .collect();
+        if messages != serde_json::json!([]) {
             attributes.push((
                 "gen_ai.input.messages",
                 AttributeValue::Text(messages.to_string()),
@@ -315,6 +368,8 @@ impl<'a> Trace<'a, '_> {
             AttributeValue::Text(messages.to_string()),
         ));
         attributes.push(("tv.key", text(&entry.key)));
+        let extra = charge.filter(|charge| charge.what == For::Extra);
+        attributes.extend(extra.map(|charge| ("tv.charge", text(charge.what.word()))));
         attributes.extend(charge.into_iter().flat_map(usage_attributes));
         let error = charge.and_then(|charge| match charge.fate {
             RequestOutcome::Fine => None,
@@ -334,8 +389,9 @@ impl<'a> Trace<'a, '_> {
 
     fn call(
         &mut self,
-        (id, entry, at): (EntryId, &'a Entry, usize),
+        (id, entry, at): (EntryId, &Entry, usize),
         (call, whole): (&ToolCall, &ToolCall),
+        own: String,
         cause: Option<SpanId>,
     ) -> io::Result<()> {
         let transcript = &self.reading.transcript;
@@ -354,21 +410,18 @@ impl<'a> Trace<'a, '_> {
             call.name.as_str()
         };
         let arguments = serde_json::to_string(&Content(&whole.input)).unwrap_or_default();
-        let mut attributes = self.common("execute_tool");
+        let mut attributes = self.common("execute_tool", entry.lane.as_ref());
         attributes.push(("openinference.span.kind", text("TOOL")));
         attributes.push(("gen_ai.tool.name", text(name)));
         attributes.push(("tool.name", text(name)));
-        attributes.push((
-            "gen_ai.tool.call.id",
-            AttributeValue::Text(call_id(entry, at, call)),
-        ));
+        attributes.push(("gen_ai.tool.call.id", AttributeValue::Text(own)));
         attributes.push(("gen_ai.tool.call.arguments", text(&arguments)));
         attributes.push(("input.value", AttributeValue::Text(arguments)));
         attributes.push(("input.mime_type", text("application/json")));
         let state = if life.is_running {
             "running"
         } else {
-            call.state.word()
+            self.awaited.word(transcript, id, call)
         };
         attributes.push(("tv.state", text(state)));
         attributes.push(("tv.key", text(&entry.key)));
@@ -377,10 +430,7 @@ impl<'a> Trace<'a, '_> {
             .result()
             .filter(|_| !whole.state.is_unrecorded());
         if let Some(result) = result {
-            let words = match result.body.tree() {
-                Some(_) => serde_json::to_string(&Content(&result.body)).unwrap_or_default(),
-                None => without_sgr(result.body.text_or_stub()).into_owned(),
-            };
+            let words = words_of(result);
             attributes.push(("output.value", text(&words)));
             attributes.push(("gen_ai.tool.call.result", AttributeValue::Text(words)));
         }
@@ -427,12 +477,18 @@ impl<'a> Trace<'a, '_> {
         }
     }
 
-    fn common(&self, operation: &'static str) -> Vec<(&'static str, AttributeValue)> {
-        vec![
+    fn common(
+        &self,
+        operation: &'static str,
+        lane: Option<&Name>,
+    ) -> Vec<(&'static str, AttributeValue)> {
+        let mut common = vec![
             ("gen_ai.operation.name", text(operation)),
             ("gen_ai.conversation.id", text(self.session)),
             ("session.id", text(self.session)),
-        ]
+        ];
+        common.extend(lane.map(|lane| ("tv.lane", text(lane))));
+        common
     }
 
     fn agent_id(&self, lane: Option<&Name>) -> SpanId {
@@ -457,12 +513,32 @@ fn text(text: &str) -> AttributeValue {
     AttributeValue::Text(text.to_owned())
 }
 
-fn call_id(entry: &Entry, at: usize, call: &ToolCall) -> String {
-    if call.key.is_empty() {
-        format!("{}:{at}", entry.key)
-    } else {
-        call.key.to_string()
+fn words_of(result: &ToolResult) -> String {
+    match result.body.tree() {
+        Some(_) => serde_json::to_string(&Content(&result.body)).unwrap_or_default(),
+        None => without_sgr(result.body.text_or_stub()).into_owned(),
     }
+}
+
+/// What a session came to by model, if a run counts other than its requests. What it counts less is
+/// no usage of a request.
+fn run_sums(statement: &Statement) -> Option<String> {
+    let is_rest = |charge: &Charge| charge.what == For::Run && !charge.amount.is_nothing();
+    if !statement.charges.iter().any(is_rest) {
+        return None;
+    }
+    let sums = statement.rows(Grouping::Models).into_iter().map(|row| {
+        let model = match row.group {
+            Group::Model(model) => model,
+            _ => Name::default(),
+        };
+        let usage = UsageFigures::from(&row.amount);
+        let cost: CostFigures = (&row.amount.money.cost()).into();
+        serde_json::json!({ "model": model.as_str(), "input": usage.input, "output": usage.output,
+            "cache_read": usage.cache_read, "cache_write": usage.cache_write,
+            "reasoning": usage.reasoning, "usd": cost.usd })
+    });
+    Some(sums.collect::<serde_json::Value>().to_string())
 }
 
 /// Tokens and cost. Cache writes have two names: the conventions renamed them, and some programs

@@ -375,6 +375,7 @@ fn result(mut table: TomlTable<'_>, is_apart: bool) -> ResultRule {
         text: table.path("text"),
         failed: flag(&mut table, "failed"),
         refused: flag(&mut table, "refused"),
+        stopped: flag(&mut table, "stopped"),
         running: flag(&mut table, "running"),
         exit: table.path("exit"),
         patch: table.path("patch"),

@@ -391,6 +391,7 @@ fn within(
         && rule.when.is_empty()
         && !says(&rule.failed)
         && !says(&rule.refused)
+        && !says(&rule.stopped)
     {
         return None;
     }
@@ -428,10 +429,14 @@ fn of_rule(rule: &ResultRule, key: Key, scope: PathScope<'_>, out: &mut Batch) -
     ToolResult {
         key,
         tool: None,
-        verdict: match (says(&rule.refused), has_failed) {
-            (Some(true), _) => Verdict::Refused,
-            (_, true) => Verdict::Failed,
-            _ => Verdict::Done,
+        verdict: if says(&rule.refused) == Some(true) {
+            Verdict::Refused
+        } else if says(&rule.stopped) == Some(true) {
+            Verdict::Stopped
+        } else if has_failed {
+            Verdict::Failed
+        } else {
+            Verdict::Done
         },
         body,
         patch,

@@ -41,18 +41,25 @@ impl Deduplicated {
         by.answered.get_or_insert_with(|| entry.clone()) == entry
     }
 
-    /// Adds the duration, which only the tool's log records, to a result that was already emitted.
+    /// What a call that was already emitted says of how it ended, with the duration, which only the
+    /// tool's log records.
     pub(super) fn result_of(
         &mut self,
         call: ToolCall,
         entry: &Key,
         lane: Option<Name>,
     ) -> Option<Edit> {
-        let (ToolState::Done(mut result)
-        | ToolState::Failed(mut result)
-        | ToolState::Refused(mut result)) = call.state
-        else {
-            return None;
+        let mut result = match call.state {
+            ToolState::Acknowledged(result)
+            | ToolState::Done(result)
+            | ToolState::Failed(result)
+            | ToolState::Refused(result)
+            | ToolState::Stopped(result) => result,
+            ToolState::Lost => {
+                let (call, state) = (call.key, ToolState::Lost);
+                return Some(Edit::State { call, state });
+            }
+            ToolState::Pending | ToolState::Running | ToolState::Streaming(_) => return None,
         };
         if !self.is_answer(&call.key, entry) {
             return None;
