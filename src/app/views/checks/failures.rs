@@ -111,7 +111,9 @@ fn reason(scene: &PageScene<'_>, failure: &Failure) -> String {
     let why = first_line(&failure.explanation()).replace('·', dot);
     let placed = PlacedCall::at(scene.calls, failure.place);
     let facts = placed.and_then(|placed| Some(first_line(&placed.call.state.result()?.facts)));
-    match facts.filter(|facts| !facts.is_empty() && !why.contains(&**facts)) {
+    // A fact may be the beginning of the reason, cut short.
+    let is_new = |facts: &String| !why.contains(facts.trim_end_matches('…'));
+    match facts.filter(|facts| !facts.is_empty() && is_new(facts)) {
         Some(facts) if why.is_empty() => facts,
         Some(facts) => format!("{facts} {dot} {why}"),
         None => why,
