@@ -377,7 +377,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
             let below = app.mode.screen();
             let here = HelpSubject {
                 signs: signs::of_chosen(app),
-                keys: hints::of(app),
+                keys: hints::in_help(app),
             };
             app.mode = Mode::Help {
                 top: 0,

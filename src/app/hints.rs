@@ -75,6 +75,19 @@ pub fn of(app: &App) -> Vec<(String, &'static str)> {
     }
 }
 
+/// Keys of what is focused, for the head of the help: of the text only the first, since all of them
+/// follow there.
+pub(crate) fn in_help(app: &App) -> Vec<(String, &'static str)> {
+    let mut hints = of(app);
+    if matches!(app.mode, Mode::Normal) && app.reader.focused() == Pane::Transcript {
+        hints.truncate(IN_HELP);
+    }
+    hints
+}
+
+/// Number of keys of the text in the head of the help.
+const IN_HELP: usize = 4;
+
 /// Hints of the focused pane.
 fn of_pane(app: &App) -> Vec<(String, &'static str)> {
     let actions = match app.reader.focused() {

@@ -285,20 +285,29 @@ mod tests {
     use std::sync::Arc;
 
     use super::{HelpLine, HelpScene, lines};
+    use crate::app::hints;
     use crate::app::input::keymap::Keymap;
     use crate::app::mode::HelpSubject;
     use crate::app::screen::Screen;
     use crate::app::screens::AppScreen;
+    use crate::app::state::App;
     use crate::model::timestamp::Timestamp;
     use crate::render::code::Colours;
+    use crate::render::row::Level;
     use crate::render::theme::Theme;
 
     fn help(wanted: &str, below: AppScreen, size: (u16, u16)) -> Vec<HelpLine> {
         let mut screen = Screen::new(Theme::dark(), Arc::new(Colours::never()), Timestamp(0));
         screen.size = size;
+        let app = App::new(
+            Theme::dark(),
+            Level::Preview,
+            Arc::new(Colours::never()),
+            Timestamp(0),
+        );
         let here = HelpSubject {
-            signs: Vec::new(),
-            keys: vec![("j/k".to_owned(), "move"), ("enter".to_owned(), "open")],
+            signs: vec![("bot".to_owned(), "an answer of the model")],
+            keys: hints::in_help(&app),
         };
         let scene = HelpScene {
             keymap: &Keymap::default(),
@@ -340,7 +349,8 @@ mod tests {
                 AppScreen::Session => "Here",
                 list => list.title(),
             };
-            assert_eq!(lines.first(), Some(&HelpLine::Heading(first)));
+            assert_eq!(lines.first(), Some(&HelpLine::Heading("This row")));
+            assert!(lines.contains(&HelpLine::Heading(first)));
             assert!(lines.contains(&HelpLine::Heading("Marks and signs")));
         }
         assert!(

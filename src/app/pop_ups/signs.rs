@@ -34,7 +34,7 @@ pub(crate) fn signs(theme: &Theme) -> Vec<(String, &'static str)> {
         of(&[glyphs.rising, glyphs.falling], "tokens in, out"),
         of(&["5m", "1h"], "cache kept so long"),
         of(&["p50", "p95"], "% are less"),
-        of(&["6+60"], "failures, other errors"),
+        of(&["6+60"], "failed, other errors"),
         of(&["bad"], "unread records"),
         of(&["96%"], "place in the session"),
         of(&[glyphs.times], "so many times"),

@@ -4,7 +4,6 @@
 //! Invariant: the text of a field is unchanged up to its closing tag.
 
 use std::borrow::Cow;
-
 use std::fmt::Write as _;
 
 /// First tags of results that programs wrote, and the levels of their fields. The tags of other
