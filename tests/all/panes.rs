@@ -388,7 +388,7 @@ fn each_pane_has_hints_of_its_own() {
     stage.press("tab");
     let outline = hints(&stage);
     assert!(
-        reading.contains("search") && inspector.contains("back") && outline.contains("section")
+        reading.contains("search") && inspector.contains("back") && outline.contains("heading")
     );
 }
 
