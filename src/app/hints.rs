@@ -75,6 +75,9 @@ pub fn of(app: &App) -> Vec<(String, &'static str)> {
     }
 }
 
+/// Number of keys of the text in the head of the help.
+const IN_HELP: usize = 4;
+
 /// Keys of what is focused, for the head of the help: of the text only the first, since all of them
 /// follow there.
 pub(crate) fn in_help(app: &App) -> Vec<(String, &'static str)> {
@@ -84,9 +87,6 @@ pub(crate) fn in_help(app: &App) -> Vec<(String, &'static str)> {
     }
     hints
 }
-
-/// Number of keys of the text in the head of the help.
-const IN_HELP: usize = 4;
 
 /// Hints of the focused pane.
 fn of_pane(app: &App) -> Vec<(String, &'static str)> {

@@ -440,11 +440,14 @@ fn the_help_explains_the_chosen_row_first() {
         stage.picture()
     );
     stage.press("q e ?");
-    assert!(
-        first(&stage).contains("✗      the tool or its command failed"),
-        "{}",
-        stage.picture()
-    );
+    for (columns, lines) in [(120, 40), (100, 30)] {
+        stage.resize(columns, lines);
+        assert!(
+            first(&stage).contains("✗      the tool or its command failed"),
+            "{}",
+            stage.picture()
+        );
+    }
     let mut stage = Stage::open(
         &fixture("lint/orphan-result/bad.jsonl"),
         (80, 24),

@@ -213,7 +213,7 @@ fn why_empty(ledger: &LedgerView, screen: &Screen) -> String {
                 .to_owned()
         }
         (_, true) if !ledger.since.is_empty() => {
-            format!("Nothing was spent since {}: - for a longer time.", ledger.since)
+            format!("Nothing was spent since {}; press - for a longer time.", ledger.since)
         }
         (_, true) => "Nothing was spent, as far as the sessions tell.".to_owned(),
         (_, false) => format!("Counting{}", screen.theme.glyphs().ellipsis),

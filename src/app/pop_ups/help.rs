@@ -124,9 +124,19 @@ pub fn lines(scene: HelpScene<'_>, wanted: &str) -> Vec<Vec<HelpLine>> {
         let line = part.get(place).cloned();
         line.unwrap_or_else(|| HelpLine::Cells(Vec::new()))
     };
-    (0..longest)
-        .map(|place| beside.iter().map(|part| line(part, place)).collect())
-        .collect()
+    let page = (0..longest).map(|place| beside.iter().map(|part| line(part, place)).collect());
+    // Its meanings are sentences, which a part of the page would cut.
+    let row = of_row(scene.here.signs.clone(), columns).into_iter();
+    row.map(|line| vec![line]).chain(page).collect()
+}
+
+/// The kind of the chosen row and its marks, over the whole width.
+fn of_row(signs: Vec<(String, &'static str)>, columns: usize) -> Vec<HelpLine> {
+    if signs.is_empty() {
+        return Vec::new();
+    }
+    let title = ("This row".to_owned(), "");
+    rows_of_cells(std::iter::once(title).chain(signs).collect(), columns)
 }
 
 /// Number of parts of the page that stand side by side, each with one or two columns of cells.
@@ -138,7 +148,7 @@ pub fn parts(columns: usize) -> usize {
     }
 }
 
-/// The chosen row, the keys for it, then views, marks and signs, then the rest.
+/// The keys of what is focused, then views, marks and signs, then the rest.
 fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
     let signs = ("Marks and signs", signs(&scene.screen.theme));
     let of_group = |group: BindingGroup| {
@@ -148,7 +158,6 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
         (group.title(), cells(scene, bindings))
     };
     let mut groups: Vec<(&'static str, Vec<(String, &'static str)>)> = Vec::new();
-    groups.push(("This row", scene.here.signs.clone()));
     match scene.below {
         AppScreen::Session => {
             groups.push(("Here", scene.here.keys.clone()));
@@ -349,8 +358,11 @@ mod tests {
                 AppScreen::Session => "Here",
                 list => list.title(),
             };
-            assert_eq!(lines.first(), Some(&HelpLine::Heading("This row")));
-            assert!(lines.contains(&HelpLine::Heading(first)));
+            let Some(HelpLine::Cells(row)) = lines.first() else {
+                panic!("{lines:?}");
+            };
+            assert_eq!(row[1].words, "an answer of the model");
+            assert_eq!(lines.get(1), Some(&HelpLine::Heading(first)));
             assert!(lines.contains(&HelpLine::Heading("Marks and signs")));
         }
         assert!(
