@@ -17,7 +17,8 @@ use super::effect::PageExtent;
 use super::hints;
 use super::input::action::{Action, View};
 use super::input::command::TypedCommand;
-use super::input::keys::Press;
+use super::input::keymap::KeyMatch;
+use super::input::keys::{Code, Press};
 use super::input::setting::{Assignment, Setting};
 use super::ledger;
 use super::mode::{HelpSubject, Mode};
@@ -41,6 +42,11 @@ use crate::model::body::Key;
 
 /// Runs the action of a key press; does nothing while a chord is unfinished.
 pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
+    if is_after_escape(app, press) {
+        let mut effects = self::press(app, Press::plain(Code::Esc));
+        effects.extend(self::press(app, Press::plain(press.code)));
+        return effects;
+    }
     let action = route(app, press);
     if !matches!(action, None | Some(Action::NextHit | Action::PreviousHit)) {
         app.reader.text.find.sought = None;
@@ -58,6 +64,16 @@ pub(crate) fn press(app: &mut App, press: Press) -> Vec<Effect> {
         effects.extend(dispatch(app, action));
     }
     effects
+}
+
+/// Whether a press with Alt is Esc and a key typed after it: a terminal sends the same bytes for
+/// both, and a slow connection delivers them together.
+fn is_after_escape(app: &App, press: Press) -> bool {
+    press.alt
+        && matches!(press.code, Code::Char(_))
+        && matches!(app.mode, Mode::Normal | Mode::Wall | Mode::Ledger)
+        && app.keys.pressed.is_empty()
+        && matches!(app.keys.keymap.find(&[press]), KeyMatch::None)
 }
 
 /// Runs an action: in the focused pane if it handles it, otherwise in the transcript or the viewer.

@@ -695,6 +695,18 @@ fn a_key_that_means_nothing_says_so_once() {
     );
 }
 
+#[test]
+fn escape_and_a_key_that_arrive_together_are_two_keys() {
+    let mut stage = landmarks();
+    stage.press("alt-q alt-q");
+    assert!(
+        stage
+            .asked
+            .iter()
+            .any(|effect| matches!(effect, Effect::Quit))
+    );
+}
+
 /// What was copied last.
 #[track_caller]
 fn copied(stage: &Stage) -> &str {
