@@ -112,7 +112,9 @@ fn beyond_four_gigabytes_the_end_is_shown_first_and_places_are_true() {
     let peak = peak(console.process());
     assert!(peak < BASE + (256 << 10), "{peak} KB");
     console.send("\u{1b}");
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    console.wait("the record is closed", |console| {
+        !console.text().contains("e0006001")
+    });
     console.send("q");
     assert_eq!(console.wait_for_exit(), 0);
 }
