@@ -104,7 +104,7 @@ impl<'o> FleetMember<'o> {
     pub(super) fn has_more(&self, now: Instant) -> bool {
         match &self.state {
             ReadState::Closed { again, .. } => again.is_none_or(|again| again <= now),
-            ReadState::Open(course) => course.has_more,
+            ReadState::Open(files) => files.has_more,
             ReadState::Broken => false,
         }
     }
@@ -159,7 +159,7 @@ impl<'o> FleetMember<'o> {
         match &self.state {
             ReadState::Open(_) if self.waits_for_sweep() => None,
             ReadState::Closed { again, .. } => *again,
-            ReadState::Open(course) => course.due(),
+            ReadState::Open(files) => files.due(),
             ReadState::Broken => None,
         }
     }
@@ -167,12 +167,12 @@ impl<'o> FleetMember<'o> {
     /// The folders to watch.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let own = self.found.path.parent().map(Path::to_owned);
-        let ReadState::Open(course) = &self.state else {
+        let ReadState::Open(files) = &self.state else {
             return own.into_iter().collect();
         };
         let is_folder = |path: &&Path| **path != *self.found.path || fs::is_dir(&self.found.path);
         own.into_iter()
-            .chain(course.watched().filter(is_folder).map(Path::to_owned))
+            .chain(files.watched().filter(is_folder).map(Path::to_owned))
             .collect()
     }
 
@@ -186,9 +186,9 @@ impl<'o> FleetMember<'o> {
         self.session.file.last_write = self.written().map(LastWrite::from_file_time);
         guarded(outlet, || match open(&target) {
             Ok(session) => {
-                let course = session.into_followed(outlet, self.databases.clone());
-                course.send_preview(WINDOW);
-                self.state = ReadState::Open(Box::new(course));
+                let files = session.into_followed(outlet, self.databases.clone());
+                files.send_preview(WINDOW);
+                self.state = ReadState::Open(Box::new(files));
             }
             Err(why) => {
                 let why = why.about(&target.path);
@@ -233,13 +233,13 @@ impl<'o> FleetMember<'o> {
         now: Timestamp,
         slice: Duration,
     ) {
-        let ReadState::Open(course) = &mut self.state else {
+        let ReadState::Open(files) = &mut self.state else {
             return self.begin(outlet, inbox, now);
         };
         let mut failure = None;
-        guarded(outlet, || match course.read(slice) {
+        guarded(outlet, || match files.read(slice) {
             Ok(true) => {}
-            Ok(false) => course.free_buffer(),
+            Ok(false) => files.free_buffer(),
             Err(why) => failure = Some(why),
         });
         self.process(inbox, now);
@@ -263,11 +263,11 @@ impl<'o> FleetMember<'o> {
         hints: &Hints,
         now: Timestamp,
     ) {
-        let ReadState::Open(course) = &mut self.state else {
+        let ReadState::Open(files) = &mut self.state else {
             return;
         };
         let mut has_moved = false;
-        guarded(outlet, || has_moved = course.poll(hints).has_changed);
+        guarded(outlet, || has_moved = files.poll(hints).has_changed);
         self.process(inbox, now);
         self.is_stale |= has_moved;
         self.close(now);
@@ -276,10 +276,10 @@ impl<'o> FleetMember<'o> {
     /// Closes files that are read to the end and not written to.
     fn close(&mut self, now: Timestamp) {
         let is_live = self.is_live(now);
-        if let ReadState::Open(course) = &mut self.state
+        if let ReadState::Open(files) = &mut self.state
             && !is_live
         {
-            course.close();
+            files.close();
         }
     }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{SendTimeoutError, Sender};
 
-use super::course::FollowedSession;
 use super::emitter::Outlet;
 use super::files::FileTable;
+use super::followed::FollowedSession;
 use super::plan::Plan;
 use super::preview::WINDOW;
 use crate::model::edit::{Feed, LinkState, Polled};
@@ -56,10 +56,10 @@ pub(crate) fn guarded(outlet: Outlet<'_>, run: impl FnOnce()) {
 
 /// Follows a session of files until the stop flag is set.
 pub fn follow(plan: &Plan, files: &FileTable, outlet: Outlet<'_>, native: bool, stop: &AtomicBool) {
-    let course = FollowedSession::begin(plan.clone(), files.clone(), outlet);
+    let session = FollowedSession::begin(plan.clone(), files.clone(), outlet);
     let watcher = plan.watcher(native, outlet);
     Follow {
-        session: course,
+        session,
         outlet,
         stop,
         watcher,
@@ -161,8 +161,8 @@ mod tests {
     use notify::{Config, Error, EventHandler, NullWatcher, RecursiveMode, WatcherKind};
 
     use super::Follow;
-    use crate::ingest::course::FollowedSession;
     use crate::ingest::files::{FileKind, FileTable};
+    use crate::ingest::followed::FollowedSession;
     use crate::ingest::open::plan;
     use crate::ingest::target::Target;
     use crate::model::edit::{Feed, LinkState, Polled, Stage};
@@ -208,10 +208,10 @@ mod tests {
                 let files = FileTable::default();
                 files.number(&path, FileKind::Lines);
                 let outlet = |feed| sender.send(feed).is_ok();
-                let course = FollowedSession::begin(plan, files.clone(), &outlet);
+                let session = FollowedSession::begin(plan, files.clone(), &outlet);
                 let watcher = Watcher::of(Some(Box::new(native)));
                 Follow {
-                    session: course,
+                    session,
                     outlet: &outlet,
                     stop: &stop,
                     watcher,

@@ -7,13 +7,13 @@
 
 mod bodies;
 mod catalog;
-mod course;
 pub(crate) mod defined;
 mod earlier;
 mod emitter;
 pub mod far;
 mod files;
 pub mod find;
+mod followed;
 mod image_data;
 pub(crate) mod joined;
 mod line_file;
@@ -40,8 +40,8 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
-pub(crate) use self::course::FollowedSession;
 pub(crate) use self::emitter::Outlet;
+pub(crate) use self::followed::FollowedSession;
 pub(crate) use self::image_data::{image_data, image_ending};
 pub(crate) use self::live::{guarded, send};
 pub use self::open::sessions;
@@ -224,7 +224,7 @@ impl SessionSource {
         sums.lock().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
-    /// The session as a course, for a caller that waits for its files.
+    /// The session to follow, for a caller that waits for changes of its files.
     pub(crate) fn into_followed(
         self,
         outlet: Outlet<'_>,

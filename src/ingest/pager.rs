@@ -45,14 +45,14 @@ struct SessionPager {
     window: Option<FileWindow>,
 }
 
-/// A record that was read again.
-struct Again<'b> {
+/// A record that is read again by its origin.
+struct RereadRecord<'b> {
     record: Record<'b>,
     path: PathBuf,
     kind: FileKind,
 }
 
-impl Again<'_> {
+impl RereadRecord<'_> {
     fn place(&self) -> RecordPlace<'_> {
         self.kind.place(&self.path, self.record.origin.line)
     }
@@ -109,14 +109,14 @@ impl Pager {
     fn with<T>(
         &mut self,
         origin: Origin,
-        act: impl FnOnce(&mut SessionPager, &Again<'_>) -> Option<T>,
+        act: impl FnOnce(&mut SessionPager, &RereadRecord<'_>) -> Option<T>,
     ) -> Option<T> {
         let (session, origin) = self.session(origin)?;
         let (path, kind) = session.files.get(origin.file)?;
         let bytes = session.bytes_of(origin, &path, kind)?;
         act(
             session,
-            &Again {
+            &RereadRecord {
                 record: Record {
                     origin,
                     bytes: &bytes,
@@ -129,7 +129,7 @@ impl Pager {
 
     /// Contents of all bodies of a record in slot order; empty if the record is gone.
     pub fn read(&mut self, origin: Origin) -> Vec<Held> {
-        self.with(origin, |session, again| Some(session.decode(again)))
+        self.with(origin, |session, reread| Some(session.decode(reread)))
             .unwrap_or_default()
     }
 
@@ -155,15 +155,15 @@ impl Pager {
                 ..Details::default()
             };
         }
-        let found = self.with(origin, |session, again| {
-            if session.is_fault(again) {
+        let found = self.with(origin, |session, reread| {
+            if session.is_fault(reread) {
                 return None;
             }
             let mut decoder = Detailing::new(session.files.format().decoder(None));
             feed(
                 &mut decoder,
-                again.record,
-                again.place(),
+                reread.record,
+                reread.place(),
                 &mut Batch::default(),
             );
             Some(decoder.found)
@@ -173,9 +173,9 @@ impl Pager {
 
     /// Timestamp that a record itself has; `None` if it has none, or is gone.
     pub(crate) fn time(&mut self, origin: Origin) -> Option<Timestamp> {
-        self.with(origin, |session, again| {
+        self.with(origin, |session, reread| {
             session
-                .batch(again)
+                .batch(reread)
                 .edits
                 .iter()
                 .find_map(|edit| match edit {
@@ -201,13 +201,13 @@ impl Pager {
         };
         let held = window.record(origin).and_then(|bytes| {
             let (path, kind) = session.files.get(origin.file)?;
-            let again = Again {
+            let reread = RereadRecord {
                 record: Record { origin, bytes },
                 path,
                 kind,
             };
             // A match may be split between lines.
-            (is_worth(bytes) || again.is_multi_line()).then(|| session.decode(&again))
+            (is_worth(bytes) || reread.is_multi_line()).then(|| session.decode(&reread))
         });
         session.window = Some(window);
         held.unwrap_or_default()
@@ -220,43 +220,43 @@ impl Pager {
 
     /// The bytes of a record.
     pub fn bytes(&mut self, origin: Origin) -> Option<Vec<u8>> {
-        self.with(origin, |_, again| {
-            let bytes = again.record.bytes;
-            Some(masked(bytes, again.place()).unwrap_or_else(|| bytes.to_vec()))
+        self.with(origin, |_, reread| {
+            let bytes = reread.record.bytes;
+            Some(masked(bytes, reread.place()).unwrap_or_else(|| bytes.to_vec()))
         })
     }
 }
 
 impl SessionPager {
-    fn decode(&mut self, again: &Again<'_>) -> Vec<Held> {
-        let record = again.record;
-        if self.is_fault(again) {
+    fn decode(&mut self, reread: &RereadRecord<'_>) -> Vec<Held> {
+        let record = reread.record;
+        if self.is_fault(reread) {
             let masked = masked(record.bytes, RecordPlace::Passage);
             let bytes = masked.as_deref().unwrap_or(record.bytes);
             return vec![body_of_fault(bytes, &mut Batch::default()).held];
         }
         // A record over several lines has the bodies that come from all of them.
-        let is_several = again.is_multi_line();
-        contents(&self.batch(again), |body| {
+        let is_several = reread.is_multi_line();
+        contents(&self.batch(reread), |body| {
             !is_several || body.from == record.origin
         })
     }
 
     /// Decodes a record by itself.
-    fn batch(&self, again: &Again<'_>) -> Batch {
+    fn batch(&self, reread: &RereadRecord<'_>) -> Batch {
         let mut batch = Batch::default();
         let mut decoder = self.files.format().decoder(None);
-        if again.is_multi_line() {
-            for line in lines_of(again.record) {
+        if reread.is_multi_line() {
+            for line in lines_of(reread.record) {
                 feed(
                     &mut *decoder,
                     line,
-                    again.kind.place(&again.path, line.origin.line),
+                    reread.kind.place(&reread.path, line.origin.line),
                     &mut batch,
                 );
             }
         } else {
-            feed(&mut *decoder, again.record, again.place(), &mut batch);
+            feed(&mut *decoder, reread.record, reread.place(), &mut batch);
         }
         decoder.finish(&mut batch);
         mask_edits(&mut batch);
@@ -265,15 +265,15 @@ impl SessionPager {
 
     /// Whether a record was sent as a fault although it could be decoded by itself: a line above
     /// the size limit, or the incomplete end of a document.
-    fn is_fault(&mut self, again: &Again<'_>) -> bool {
-        let origin = again.record.origin;
-        match again.kind {
+    fn is_fault(&mut self, reread: &RereadRecord<'_>) -> bool {
+        let origin = reread.record.origin;
+        match reread.kind {
             FileKind::Lines | FileKind::CompanionLines => {
                 held_of(origin.len) as u64 != u64::from(origin.len)
             }
             FileKind::Document if origin.line == 0 => false,
             kind @ (FileKind::Document | FileKind::Values) => {
-                self.is_cut(origin, &again.path, kind).unwrap_or(false)
+                self.is_cut(origin, &reread.path, kind).unwrap_or(false)
             }
             _ => false,
         }

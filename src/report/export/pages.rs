@@ -17,11 +17,9 @@ const LONGEST: usize = 24 << 10;
 /// A part of a page.
 #[derive(Clone, Copy)]
 pub(super) enum PageStep<'t> {
-    /// An entry.
     Entry(EntryId),
-    /// A sub-agent begins, …
+    /// The entries of a sub-agent follow, until [`PageStep::End`].
     Begin(&'t LaneFacts),
-    /// … and ends.
     End,
 }
 
@@ -29,7 +27,7 @@ pub(super) enum PageStep<'t> {
 pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<PageStep<'r>> {
     let transcript = &reading.transcript;
     let (mut steps, mut seen) = (Vec::new(), HashSet::new());
-    let mut passing = transcript.cursor();
+    let mut cursor = transcript.cursor();
     let mut order = order(transcript);
     let is_wanted = |id: &EntryId| extent.holds(reading, *id);
     order.retain(is_wanted);
@@ -40,11 +38,11 @@ pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<PageStep<'
         lane.is_some_and(|lane| transcript.caller(lane).is_some())
     };
     let main = order.iter().filter(|id| !has_caller(id));
-    // Sub-agents may start each other in a circle if a file lies.
-    let left_over = order.iter().filter(|id| has_caller(id));
-    for id in main.chain(left_over) {
-        let mut waiting = vec![PageStep::Entry(*id)];
-        while let Some(step) = waiting.pop() {
+    // Most of these are reached from their calls; sub-agents that start each other in a circle are not.
+    let called = order.iter().filter(|id| has_caller(id));
+    for id in main.chain(called) {
+        let mut stack = vec![PageStep::Entry(*id)];
+        while let Some(step) = stack.pop() {
             let PageStep::Entry(id) = step else {
                 steps.push(step);
                 continue;
@@ -53,7 +51,7 @@ pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<PageStep<'
                 continue;
             }
             steps.push(step);
-            let Some(entry) = passing.get(id) else {
+            let Some(entry) = cursor.get(id) else {
                 continue;
             };
             let lanes = entry
@@ -65,9 +63,9 @@ pub(super) fn steps<'r>(reading: &'r Reading, extent: &Extent) -> Vec<PageStep<'
                 let own = own.filter(|id| !seen.contains(id) && is_wanted(id));
                 let own: Vec<PageStep<'_>> = own.map(|id| PageStep::Entry(*id)).collect();
                 if !own.is_empty() {
-                    waiting.push(PageStep::End);
-                    waiting.extend(own.into_iter().rev());
-                    waiting.push(PageStep::Begin(lane));
+                    stack.push(PageStep::End);
+                    stack.extend(own.into_iter().rev());
+                    stack.push(PageStep::Begin(lane));
                 }
             }
         }
