@@ -11,8 +11,8 @@
 //! first key press, the first row is chosen.
 
 pub mod actions;
+pub(crate) mod query;
 mod sheet;
-pub(crate) mod sieve;
 pub mod texts;
 
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 
 use tui_input::{Input, InputRequest};
 
-use self::sieve::{Fit, Grist, Sieve};
+use self::query::{Fit, SessionFacts, SessionQuery};
 use self::texts::{TextHits, TextProgress};
 use crate::analysis::wall::{Glance, SessionRow};
 use crate::app::input::action::Action;
@@ -71,7 +71,7 @@ pub struct Picker {
     is_guess: bool,
     texts: TextHits,
     is_stale: bool,
-    sieve: Sieve,
+    query: SessionQuery,
     /// Number of sessions that were matched against the typed text, from the start of `sessions`.
     matched: usize,
     /// Number of the current scan; sessions from an earlier one are removed when it is complete.
@@ -101,7 +101,7 @@ impl Default for Picker {
             is_guess: false,
             texts: TextHits::default(),
             is_stale: false,
-            sieve: Sieve::default(),
+            query: SessionQuery::default(),
             matched: 0,
             scan: 0,
             glances: HashMap::new(),
@@ -113,7 +113,7 @@ impl Default for Picker {
 
 struct RankedSession {
     found: FoundSession,
-    haystack: Grist,
+    facts: SessionFacts,
     fit: Option<Fit>,
     scan: u32,
 }
@@ -253,16 +253,16 @@ impl Picker {
 
     fn insert(&mut self, found: FoundSession) {
         let place = found.place();
-        let grist = Grist::of(&found);
+        let facts = SessionFacts::of(&found);
         let mut candidate = RankedSession {
             found,
-            haystack: grist,
+            facts,
             fit: None,
             scan: self.scan,
         };
         if let Some(index) = self.by_place.get(&place).copied() {
             if index < self.matched {
-                candidate.fit = self.sieve.fit(&candidate.haystack);
+                candidate.fit = self.query.fit(&candidate.facts);
             }
             if let Some(known) = self.sessions.get_mut(index) {
                 *known = candidate;
@@ -296,8 +296,8 @@ impl Picker {
 
     /// Applies a change of the typed text; the best match becomes the chosen session.
     fn restart_matching(&mut self) {
-        self.sieve.set(self.input.value());
-        self.texts.set(self.sieve.words());
+        self.query.set(self.input.value());
+        self.texts.set(self.query.words());
         self.matched = 0;
         self.list = List::default().kept_on_top().sorted(BY_AGE);
         self.is_stale = true;
@@ -305,11 +305,11 @@ impl Picker {
 
     /// Matches the next sessions, at most `most`.
     fn match_some(&mut self, most: usize) {
-        let sieve = &mut self.sieve;
+        let query = &mut self.query;
         let waiting = self.sessions.iter_mut().skip(self.matched).take(most);
         let mut done = 0;
         for candidate in waiting {
-            candidate.fit = sieve.fit(&candidate.haystack);
+            candidate.fit = query.fit(&candidate.facts);
             done += 1;
         }
         self.matched += done;
@@ -381,9 +381,9 @@ impl Picker {
                 .and_then(|index| self.sessions.get(*index));
             let passes = match known {
                 Some(known) => {
-                    !known.fit.is_some_and(Fit::is_of_words) && self.sieve.passes(&known.haystack)
+                    !known.fit.is_some_and(Fit::is_of_words) && self.query.passes(&known.facts)
                 }
-                None => self.sieve.passes(&Grist::of(&hit.found)),
+                None => self.query.passes(&SessionFacts::of(&hit.found)),
             };
             let modified = known.map_or(hit.found.modified, |known| known.found.modified);
             let order = (!self.texts.has_phrase(hit), Reverse(modified));

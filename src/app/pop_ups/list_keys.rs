@@ -89,6 +89,7 @@ const IN_PICKER: &[(&str, &str)] = &[
         "letters",
         "find titles, folders and texts that have all words",
     ),
+    ("agent:pi", "of one agent; also project: model: !word"),
     (
         "up  down",
         "choose; pgup pgdn by pages, home end to the ends",

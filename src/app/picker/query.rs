@@ -20,6 +20,9 @@ const ID_LETTER: u32 = 20;
 /// Bonus for a match in the title: of two equal matches that one comes first.
 const TITLE: u32 = 8;
 
+/// Words before a colon that restrict a word to one fact, as in filters on the wall.
+const FIELDS: [&str; 3] = ["project", "agent", "model"];
+
 /// How a session matches the typed words, with a score; the better match is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
@@ -37,14 +40,14 @@ impl Fit {
 }
 
 /// The searched facts of a session, prepared for the matcher.
-pub(crate) struct Grist {
+pub(crate) struct SessionFacts {
     title: Utf32String,
-    /// Folder, agent, model.
+    /// In the order of [`FIELDS`].
     others: [Utf32String; 3],
     id: String,
 }
 
-impl Grist {
+impl SessionFacts {
     /// Collects the facts of a session.
     pub(crate) fn of(found: &FoundSession) -> Self {
         let own = |text: Option<&str>| Utf32String::from(text.unwrap_or_default());
@@ -67,13 +70,15 @@ impl Grist {
 }
 
 /// The typed words, prepared for the matcher.
-pub(crate) struct Sieve {
+pub(crate) struct SessionQuery {
     words: Vec<Word>,
     matcher: Matcher,
 }
 
 /// A typed word.
 struct Word {
+    /// The only fact that it is looked for in, by its index in [`FIELDS`].
+    field: Option<usize>,
     /// The word as typed.
     whole: Atom,
     /// Its letters with others between them; `None` for an excluded word or a pattern.
@@ -83,17 +88,24 @@ struct Word {
 
 impl Word {
     fn of(atom: Atom) -> Self {
+        let (field, atom) = split_field(atom);
         let letters = atom.needle_text().to_string().to_lowercase();
         let mut whole = atom.clone();
         if whole.kind == AtomKind::Fuzzy {
             whole.kind = AtomKind::Substring;
         }
-        let is_loose = atom.kind == AtomKind::Fuzzy && !atom.negative;
+        let is_loose = atom.kind == AtomKind::Fuzzy && !atom.negative && field.is_none();
         Self {
+            field,
             whole,
             scattered: is_loose.then_some(atom),
             letters,
         }
+    }
+
+    /// Whether it is about the facts only, so that no text of a session can have it.
+    fn is_condition(&self) -> bool {
+        self.whole.negative || self.field.is_some()
     }
 
     fn length(&self) -> u32 {
@@ -102,12 +114,15 @@ impl Word {
 
     /// The score of the word in the facts of a session; `None` if it is in none, or if an excluded
     /// word is in one.
-    fn score(&self, grist: &Grist, matcher: &mut Matcher) -> Option<u32> {
+    fn score(&self, facts: &SessionFacts, matcher: &mut Matcher) -> Option<u32> {
         let atom = &self.whole;
         let mut fits = |fact: &Utf32String| atom.score(fact.slice(..), matcher).map(u32::from);
-        let title = fits(&grist.title).map(|score| score + TITLE);
-        let others = grist.others.each_ref().map(fits);
-        let is_id = grist.id.contains(self.letters.as_str()) != atom.negative;
+        if let Some(fact) = self.field.and_then(|field| facts.others.get(field)) {
+            return fits(fact);
+        }
+        let title = fits(&facts.title).map(|score| score + TITLE);
+        let others = facts.others.each_ref().map(fits);
+        let is_id = facts.id.contains(self.letters.as_str()) != atom.negative;
         let id = is_id.then_some(self.length().saturating_mul(ID_LETTER));
         let facts = others.into_iter().chain([title, id]);
         if atom.negative {
@@ -118,17 +133,33 @@ impl Word {
     }
 
     /// The score of its letters in the title.
-    fn score_of_letters(&self, grist: &Grist, matcher: &mut Matcher) -> Option<u32> {
+    fn score_of_letters(&self, facts: &SessionFacts, matcher: &mut Matcher) -> Option<u32> {
         let score = self
             .scattered
             .as_ref()?
-            .score(grist.title.slice(..), matcher)?;
+            .score(facts.title.slice(..), matcher)?;
         let least = self.length().saturating_mul(LETTER);
         Some(u32::from(score)).filter(|score| *score >= least)
     }
 }
 
-impl Default for Sieve {
+/// The field that a word names, and the word after its colon.
+fn split_field(atom: Atom) -> (Option<usize>, Atom) {
+    let text = atom.needle_text().to_string();
+    let named = text.split_once(':').and_then(|(name, rest)| {
+        let field = FIELDS.iter().position(|field| *field == name)?;
+        Some((field, rest))
+    });
+    let Some((field, rest)) = named else {
+        return (None, atom);
+    };
+    let (case, kind) = (CaseMatching::Smart, AtomKind::Substring);
+    let mut word = Atom::new(rest, case, Normalization::Smart, kind, false);
+    word.negative = atom.negative;
+    (Some(field), word)
+}
+
+impl Default for SessionQuery {
     fn default() -> Self {
         Self {
             words: Vec::new(),
@@ -137,30 +168,29 @@ impl Default for Sieve {
     }
 }
 
-impl Sieve {
+impl SessionQuery {
     /// Sets the typed words.
     pub(crate) fn set(&mut self, typed: &str) {
         let pattern = Pattern::parse(typed, CaseMatching::Smart, Normalization::Smart);
         self.words = pattern.atoms.into_iter().map(Word::of).collect();
     }
 
-    /// The words that a session must have.
+    /// The words that a session must have in its facts or in its text.
     pub(crate) fn words(&self) -> Vec<String> {
-        let wanted = self.words.iter().map(|word| &word.whole);
+        let wanted = self.words.iter().filter(|word| !word.is_condition());
         wanted
-            .filter(|atom| !atom.negative)
-            .map(|atom| atom.needle_text().to_string())
+            .map(|word| word.whole.needle_text().to_string())
             .collect()
     }
 
     /// How a session matches; `None` if it does not.
-    pub(crate) fn fit(&mut self, grist: &Grist) -> Option<Fit> {
+    pub(crate) fn fit(&mut self, facts: &SessionFacts) -> Option<Fit> {
         let matcher = &mut self.matcher;
         let (mut sum, mut is_whole) = (0, true);
         for word in &self.words {
-            let whole = word.score(grist, matcher);
+            let whole = word.score(facts, matcher);
             is_whole &= whole.is_some();
-            sum += whole.or_else(|| word.score_of_letters(grist, matcher))?;
+            sum += whole.or_else(|| word.score_of_letters(facts, matcher))?;
         }
         Some(if is_whole {
             Fit::Words(sum)
@@ -169,17 +199,17 @@ impl Sieve {
         })
     }
 
-    /// Whether a session has none of the excluded words.
-    pub(crate) fn passes(&mut self, grist: &Grist) -> bool {
+    /// Whether a session has none of the excluded words, and has the facts that were named.
+    pub(crate) fn passes(&mut self, facts: &SessionFacts) -> bool {
         let matcher = &mut self.matcher;
-        let mut excluded = self.words.iter().filter(|word| word.whole.negative);
-        excluded.all(|word| word.score(grist, matcher).is_some())
+        let mut conditions = self.words.iter().filter(|word| word.is_condition());
+        conditions.all(|word| word.score(facts, matcher).is_some())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Fit, Grist, Sieve};
+    use super::{Fit, SessionFacts, SessionQuery};
     use crate::model::found::FoundSession;
     use crate::model::text::Text;
 
@@ -204,9 +234,9 @@ mod tests {
     }
 
     fn fit(typed: &str) -> Option<Fit> {
-        let mut sieve = Sieve::default();
-        sieve.set(typed);
-        sieve.fit(&Grist::of(&found()))
+        let mut query = SessionQuery::default();
+        query.set(typed);
+        query.fit(&SessionFacts::of(&found()))
     }
 
     #[test]
@@ -219,6 +249,8 @@ mod tests {
             "5d0c",
             "7F4E",
             "claude !codex",
+            "agent:claude project:harb fix",
+            "model:opus !model:sonnet",
         ] {
             assert!(fit(typed).is_some_and(Fit::is_of_words), "{typed}");
         }
@@ -231,6 +263,9 @@ mod tests {
             "hrbr",
             "!watch",
             "!5d0c fix",
+            "agent:opus",
+            "project:watcher",
+            "!agent:claude",
         ] {
             assert!(fit(typed).is_none(), "{typed}");
         }
@@ -247,14 +282,14 @@ mod tests {
 
     #[test]
     fn letters_far_from_each_other_are_chance() {
-        let alphabet = Grist::of(&FoundSession {
+        let alphabet = SessionFacts::of(&FoundSession {
             title: Some(Text::from("abcdefghijklmnopqrstuvwxyz")),
             ..found()
         });
         let fits = |typed: &str| {
-            let mut sieve = Sieve::default();
-            sieve.set(typed);
-            sieve.fit(&alphabet).is_some()
+            let mut query = SessionQuery::default();
+            query.set(typed);
+            query.fit(&alphabet).is_some()
         };
         assert!(fits("abd") && fits("cegi") && !fits("lz"));
     }
