@@ -38,7 +38,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Sender, bounded};
 
 pub(crate) use self::emitter::Outlet;
 pub(crate) use self::followed::FollowedSession;
@@ -68,6 +68,9 @@ use crate::model::coverage::Coverage;
 use crate::model::edit::{Feed, OpenedSession, Stage};
 use crate::model::record::Shape;
 use crate::model::text::Text;
+
+/// Batches that may wait between the thread that decodes and the one that applies.
+const QUEUE: usize = 4;
 
 /// How changes of files are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,20 +165,34 @@ impl SessionSource {
         self.plan.shape
     }
 
-    /// Reads everything that exists now, including companions, and ends with [`Feed::CaughtUp`].
+    /// Reads everything that exists now, including companions, and ends with [`Feed::CaughtUp`]. A
+    /// thread of its own reads and decodes, while the caller's applies.
     pub fn read_whole(self, stubs_only: bool, sink: &mut dyn FnMut(Feed)) {
-        with_outlet(sink, |outlet| {
-            if self.plan.is_pipe() {
-                piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
-            } else {
-                let bodies = if stubs_only {
-                    Bodies::OnDisk
-                } else {
-                    Bodies::InMemory
-                };
-                read_files(&self.plan, &self.files, bodies, outlet);
-            }
+        with_outlet(sink, |apply| {
+            std::thread::scope(|scope| {
+                let (sender, feeds) = bounded(QUEUE);
+                scope.spawn(move || {
+                    let outlet = |feed| sender.send(feed).is_ok();
+                    guarded(&outlet, || self.read_to(stubs_only, &outlet));
+                });
+                for feed in feeds {
+                    apply(feed);
+                }
+            });
         });
+    }
+
+    fn read_to(self, stubs_only: bool, outlet: Outlet<'_>) {
+        if self.plan.is_pipe() {
+            piped::run(self.plan, &self.files, outlet, &AtomicBool::new(false));
+        } else {
+            let bodies = if stubs_only {
+                Bodies::OnDisk
+            } else {
+                Bodies::InMemory
+            };
+            read_files(&self.plan, &self.files, bodies, outlet);
+        }
     }
 
     /// Like [`SessionSource::read_whole`], with bodies on disk and only what figures need: usage, times and
@@ -187,13 +204,16 @@ impl SessionSource {
             .counting(RecordPlace::Line)
             .filter(|_| self.plan.shape == Shape::Lines);
         let lacks_results = counting.is_some_and(|counting| counting.skips_results());
-        self.read_whole(true, &mut |mut feed| {
-            if let Feed::Batch { batch, .. } = &mut feed
-                && lacks_results
-            {
-                batch.strip_contents();
-            }
-            sink(feed);
+        // Sessions are counted in parallel, so each is read on one thread.
+        with_outlet(sink, |outlet| {
+            self.read_to(true, &|mut feed| {
+                if let Feed::Batch { batch, .. } = &mut feed
+                    && lacks_results
+                {
+                    batch.strip_contents();
+                }
+                outlet(feed)
+            });
         });
         lacks_results
     }
