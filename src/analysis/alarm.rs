@@ -51,7 +51,6 @@ pub(crate) struct Rung {
     pub(crate) at: Option<Place>,
 }
 
-/// An alarm.
 #[derive(Clone, Debug)]
 pub(crate) struct Alarm {
     pub(crate) expr: Expr,

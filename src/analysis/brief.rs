@@ -118,7 +118,6 @@ pub(crate) struct Commit {
     pub(crate) place: Place,
 }
 
-/// A test run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TestRun {
     pub(crate) command: String,

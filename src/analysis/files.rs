@@ -154,7 +154,6 @@ impl Files {
         self.by_path.iter()
     }
 
-    /// A file by path.
     pub(crate) fn file(&self, path: &str) -> Option<&FileUses> {
         self.file_with_path(path).map(|(_, file)| file)
     }

@@ -48,9 +48,7 @@ const TEST: &str =
 pub(crate) enum Does {
     /// Runs tests.
     Test,
-    /// Commits.
     Commit,
-    /// Pushes.
     Push,
     /// Changes files, packages, branches or services in another way.
     Change,

@@ -200,7 +200,6 @@ fn command_on(
     }
 }
 
-/// Runs a typed command.
 fn run(app: &mut App, command: TypedCommand) -> Vec<Effect> {
     let reader = &mut app.reader;
     match command {

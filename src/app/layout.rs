@@ -241,7 +241,6 @@ fn lines_from_bottom(rest: &mut Rect, lines: u16) -> Rect {
     }
 }
 
-/// Inputs of the layout.
 pub(crate) struct LayoutInput<'a> {
     pub(crate) screen: &'a Screen,
     /// Requested panes, and their widths.

@@ -76,7 +76,6 @@ pub struct Outline {
     pub sections: Vec<OutlineSection>,
 }
 
-/// Inputs of the outline.
 pub(crate) struct OutlineInput<'a> {
     pub(crate) transcript: &'a Transcript,
     /// Figures of turns and lanes.

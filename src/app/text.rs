@@ -193,7 +193,6 @@ impl TextPane {
         scene.divide(self.margin(&scene.session.transcript))
     }
 
-    /// The focused pane.
     pub(crate) fn focused_pane(&self, scene: &Scene<'_>) -> Pane {
         scene.focused(self.margin(&scene.session.transcript))
     }

@@ -20,7 +20,6 @@ use crate::source::regular::Fence;
 pub enum FileKind {
     /// Lines of the opened file.
     Lines,
-    /// Lines of a companion.
     CompanionLines,
     /// The parts of a document.
     Document,

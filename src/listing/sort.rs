@@ -71,12 +71,10 @@ impl Value {
         Self::figure(figure, Unit::Percent)
     }
 
-    /// A timestamp.
     pub(crate) fn time(time: Option<Timestamp>) -> Self {
         time.map_or(Self::None, Self::Time)
     }
 
-    /// A text.
     pub(crate) fn text(text: Option<impl Into<String>>) -> Self {
         text.map_or(Self::None, |text| Self::Text(text.into()))
     }

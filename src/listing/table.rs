@@ -261,7 +261,6 @@ impl<R> Column<R> {
 pub(crate) struct Sortable {
     /// Its name and initial direction.
     pub(crate) sort: Sort,
-    /// Its title.
     pub(crate) title: &'static str,
     /// Whether it is visible.
     pub(crate) is_shown: bool,

@@ -53,7 +53,6 @@ pub struct OutcomeGlyphs {
     pub done: &'static str,
     pub(crate) failed: &'static str,
     pub(crate) running: &'static str,
-    /// Refused.
     pub(crate) refused: &'static str,
     /// Will never end.
     pub(crate) lost: &'static str,

@@ -42,7 +42,6 @@ pub struct EntryRows<'a> {
 /// The content of a head row.
 #[derive(Default)]
 pub(crate) struct HeadRow {
-    /// Kind of the row.
     pub(crate) kind: RowKind,
     /// Time of the entry.
     pub(crate) at: Option<Timestamp>,

@@ -63,7 +63,6 @@ pub(crate) struct BranchFigures {
 pub(crate) struct LaneFigures {
     /// The lane name of its entries.
     pub(crate) name: String,
-    /// Its label.
     pub(crate) label: String,
     /// Whether it serves the session, as one that makes a compaction does, and is no sub-agent.
     pub(crate) helper: bool,

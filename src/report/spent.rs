@@ -19,7 +19,6 @@ pub(crate) struct UsageFigures<N = u64> {
     pub(crate) output_is_partial: bool,
     /// Cache reads.
     pub(crate) cache_read: Option<N>,
-    /// Cache writes.
     pub(crate) cache_write: Option<N>,
     /// The part of the output that was reasoning.
     pub(crate) reasoning: Option<N>,

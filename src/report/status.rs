@@ -221,7 +221,6 @@ struct StatusSession {
     counted: Option<CostToday>,
 }
 
-/// All values.
 #[derive(Default)]
 struct StatusValues {
     needs: u64,

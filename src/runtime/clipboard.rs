@@ -24,7 +24,6 @@ pub(crate) enum Multiplexer {
     /// None that is known.
     #[default]
     None,
-    /// tmux.
     Tmux,
     /// GNU screen.
     Screen,
@@ -58,7 +57,6 @@ pub struct Clipboard {
     pub(crate) programs: Vec<Vec<&'static str>>,
 }
 
-/// The result of copying.
 pub(crate) struct CopyResult {
     /// To be written to the terminal.
     pub(crate) sequence: String,

@@ -42,7 +42,6 @@ pub struct Search {
     /// Number of changes of the hits.
     pub(crate) changes: u32,
     found: Vec<BlockHits>,
-    /// Progress of the search.
     pub(crate) progress: SearchProgress,
     /// The hit to move to, once it is found.
     pub(crate) seeks: Option<Seek>,

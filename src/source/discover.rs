@@ -35,7 +35,6 @@ impl Lying {
 /// What a pattern names.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NamedFiles {
-    /// The files.
     pub(crate) files: Vec<Lying>,
     /// Folders that were listed or are missing: if one changes, so may the files.
     pub(crate) folders: Vec<PathBuf>,

@@ -22,7 +22,6 @@ use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, is_textual};
 /// A fact of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Note {
-    /// A changed file.
     Change(Box<FileChange>),
     /// A commit named by git.
     Commit(Box<Committed>),
@@ -34,7 +33,6 @@ pub(super) enum Note {
     Answered,
     /// A success, which mends earlier failures of the same kind.
     Done(Like),
-    /// A failure.
     Failed(Box<FailureNote>),
     /// A call without a result or end, or whose end the model was not told.
     Open(Box<CallWords>),
@@ -99,7 +97,6 @@ pub(super) struct TestNote {
     pub(super) at: Option<Timestamp>,
 }
 
-/// A failure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FailureNote {
     pub(super) what: CallWords,

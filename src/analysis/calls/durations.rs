@@ -19,7 +19,6 @@ pub(crate) struct Spread {
     pub(crate) p95: u64,
     /// The maximum.
     pub(crate) max: u64,
-    /// The sum.
     pub(crate) sum: u64,
     /// The number of durations.
     pub(crate) count: u32,

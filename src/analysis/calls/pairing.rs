@@ -34,7 +34,6 @@ pub struct PairingCounts {
     pub orphan_calls: u64,
     /// Results without a call.
     pub orphan_results: u64,
-    /// Duplicate results.
     pub(crate) duplicate_results: u64,
     /// Calls in the text of the model. They have no ids, so their pairing is unknown, and they are
     /// not in the other counts.

@@ -100,7 +100,6 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// All tools, by name.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Name, &Tool)> {
         self.by_name.iter()
     }

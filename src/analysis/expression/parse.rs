@@ -50,7 +50,6 @@ pub(crate) enum Subject {
     Blocks,
     /// A live session and its new blocks.
     Alarm,
-    /// Sessions.
     Sessions,
 }
 

@@ -20,7 +20,6 @@ pub(crate) enum Op {
     Read,
     /// Searches it.
     Grep,
-    /// Edits it.
     Edit,
     /// Writes it whole.
     Write,

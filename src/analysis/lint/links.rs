@@ -11,7 +11,6 @@ use crate::model::transcript::Transcript;
 /// What the links of a record lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
-    /// A root.
     Rooted(RootedRecord),
     /// This missing record.
     Broken(Print),
@@ -45,7 +44,6 @@ impl RootedRecord {
     }
 }
 
-/// Cached links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LinkCache {
     cache: HashMap<Print, Above>,

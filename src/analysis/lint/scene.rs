@@ -61,7 +61,6 @@ pub(super) struct Memory {
 /// What is on the chain of links between a result and the entry of its call.
 #[derive(Debug, Default)]
 pub(super) struct ParentChain {
-    /// User messages.
     pub(super) user_messages: Vec<EntryId>,
     /// A compaction that does not record what it kept.
     pub(super) compaction: Option<EntryId>,

@@ -17,13 +17,11 @@ const PATHS: [&str; 5] = ["file_path", "path", "filePath", "file", "absolutePath
 pub enum StepFact {
     /// The entry is a prompt.
     Prompt,
-    /// A call.
     Call(CallStep),
     /// A replacement in a file by the call before.
     Hunk(Hunk),
 }
 
-/// A call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallStep {
     /// Hash of the tool and the beginning of the arguments.

@@ -31,10 +31,8 @@ pub struct BlockText {
     pub(crate) pieces: Vec<TextPiece>,
 }
 
-/// A piece of text.
 #[derive(Clone, Debug)]
 pub(crate) enum TextPiece {
-    /// Text in memory.
     InMemory(Text),
     /// A tree in memory.
     Tree(Arc<Tree>),

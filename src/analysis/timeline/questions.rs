@@ -22,7 +22,6 @@ impl Timeline {
         &self.lanes.list
     }
 
-    /// A row by number.
     pub(crate) fn row(&self, number: usize) -> Option<&TimelineRow> {
         self.rows.list.get(number)
     }
@@ -62,7 +61,6 @@ impl Timeline {
             .map(|(id, _)| *id)
     }
 
-    /// The first span.
     pub(crate) fn first(&self) -> Option<SpanId> {
         self.by_time.first().map(|(id, _)| *id)
     }

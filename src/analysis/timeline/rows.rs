@@ -42,7 +42,6 @@ impl TimelineRow {
         self.spans.binary_search_by(|one| one.id.cmp(&id)).ok()
     }
 
-    /// A span by id.
     pub(crate) fn find(&self, id: SpanId) -> Option<&Span> {
         self.spans.get(self.place(id)?)
     }

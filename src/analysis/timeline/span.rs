@@ -43,7 +43,6 @@ impl SpanId {
 /// A span of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its id.
     pub(crate) id: SpanId,
     /// The end; `None` if it is not recorded.
     pub(crate) to: Option<Timestamp>,

@@ -9,7 +9,6 @@ use crate::model::entry::glance::CompactionKind;
 use crate::model::entry::{Block, Entry, EntryId};
 use crate::model::transcript::Transcript;
 
-/// Counts of one entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct EntryCounts {
     calls: u16,

@@ -20,7 +20,6 @@ pub enum ScreenPart {
     Text(usize, u16),
     /// A line of the spine.
     Spine(u16),
-    /// The inspector.
     Inspector,
     /// A line of a view's page.
     View(usize),

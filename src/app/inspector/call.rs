@@ -260,7 +260,6 @@ fn output(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'
     }
 }
 
-/// A result in full.
 pub fn full_result(result: &ToolResult, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     for image in &result.images {

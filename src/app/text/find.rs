@@ -21,7 +21,6 @@ pub struct Find {
     pub search: Option<Search>,
     /// A hit to scroll to as soon as its rows are laid out.
     pub(crate) sought: Option<PendingHit>,
-    /// The current hit.
     pub(crate) current_hit: Option<CurrentHit>,
     pub(crate) opened: OpenedFolds,
     /// The id that `o` steps along, and the item that the last step reached; another focus resets
@@ -70,7 +69,6 @@ pub(crate) enum Edge {
     Last,
 }
 
-/// The current hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CurrentHit {
     pub(crate) focus: Focus,

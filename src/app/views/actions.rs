@@ -164,7 +164,6 @@ pub(crate) fn open(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>
     }
 }
 
-/// Closes all views.
 fn close(views: &mut Views, text: &mut TextPane, scene: &mut Scene<'_>) {
     views.stack.clear();
     views.lanes = None;

@@ -54,7 +54,6 @@ const SECTIONS: Hint = (
     "section",
 );
 
-/// The view of checks.
 #[derive(Debug)]
 pub(crate) struct ChecksView {
     rows: List<CheckRow>,

@@ -34,7 +34,6 @@ const HINTS: &[Hint] = &[
 /// Lines about the chosen file.
 const FOOT: usize = 3;
 
-/// The view of files.
 #[derive(Debug)]
 pub(crate) struct FilesView {
     list: List<Text>,

@@ -50,7 +50,6 @@ const HIGH_FROM: usize = 30;
 /// Height of the foot for a tool.
 const FOOT_OF_TOOL: usize = 4;
 
-/// The view of tools.
 #[derive(Debug)]
 pub(crate) struct ToolsView {
     shown: ToolRows,

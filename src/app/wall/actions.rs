@@ -132,7 +132,6 @@ fn copy(wall: &Wall, what: impl Fn(&SessionPlace) -> String) -> Vec<Effect> {
         .collect()
 }
 
-/// Accepts a typed line.
 pub(crate) fn accept(app: &mut App, line: WallLine, typed: &str) -> Vec<Effect> {
     let (wall, screen) = (&mut app.wall, &mut app.reader.screen);
     let mistake = match line {

@@ -49,7 +49,6 @@ pub(crate) struct SubAgents {
     is_copied: bool,
     /// Calls that are named as starting a sub-agent, but are not in the session yet.
     awaited: HashMap<Key, Vec<Name>>,
-    /// Runs of workflows.
     runs: HashMap<String, WorkflowRun>,
     /// Background work of sub-agents without a recorded end, with their lanes.
     background_work: Vec<(Key, Option<Name>)>,

@@ -59,7 +59,6 @@ impl Queue {
         }
     }
 
-    /// Begins a turn.
     pub(crate) fn begin_turn(&mut self) {
         self.delivered.clear();
     }

@@ -12,7 +12,6 @@ use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 
-/// The state of requests.
 #[derive(Debug, Default)]
 pub(crate) struct RequestStates {
     /// Errors whose request is retried, by lane.

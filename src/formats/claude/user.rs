@@ -32,7 +32,6 @@ pub(crate) struct DecodedLine {
     pub(crate) own: Vec<BlockKind>,
     /// What the program or another sender that is not human wrote.
     pub(crate) program: Vec<BlockKind>,
-    /// The sender of that.
     pub(crate) from: Option<Sender>,
     /// Advice of the program to the model on a message that it relayed.
     pub(crate) advice: Vec<BlockKind>,

@@ -36,7 +36,6 @@ pub(crate) enum ClaudeAuthor<'a> {
     Typed(String),
     /// The user interrupted the agent.
     Interrupted(&'a str),
-    /// The program.
     Program(ProgramNote<'a>),
 }
 

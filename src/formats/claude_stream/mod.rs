@@ -49,7 +49,6 @@ impl Format for ClaudeStream {
     }
 }
 
-/// Decoder of one stream.
 #[derive(Default)]
 struct ClaudeStreamDecoder {
     session: DecoderState,

@@ -27,7 +27,6 @@ const STATES: [&str; 3] = ["message", "completed", "errored"];
 /// The exit code of a process whose end is unknown.
 const LOST: i64 = -1;
 
-/// A reported action.
 pub(crate) struct ReportedAction {
     key: Text,
     name: Name,

@@ -24,7 +24,6 @@ const NEAR: usize = 16;
 /// The author of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RepeatedAuthor {
-    /// The user.
     User,
     /// The model, to the user.
     Answer,
@@ -41,7 +40,6 @@ pub(crate) enum RepeatedAuthor {
 pub(crate) enum Side {
     /// A response item.
     Item,
-    /// An event.
     Event,
 }
 

@@ -184,7 +184,6 @@ pub(crate) enum ResponseState {
     New,
     /// It was counted, as the usage with this key; the record may have more counts.
     Counted(Key),
-    /// It was recorded.
     Recorded,
 }
 

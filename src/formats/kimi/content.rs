@@ -71,7 +71,6 @@ pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
     joined(content.blocks().iter().filter_map(text).map(Cow::Borrowed))
 }
 
-/// Images of a content.
 pub(crate) fn images(content: &Json<'_>, out: &Batch) -> Vec<Image> {
     let is_image = |part: &&Json<'_>| matches!(part.get("type").str(), Some("image_url" | "image"));
     content

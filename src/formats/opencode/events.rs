@@ -16,9 +16,7 @@ pub(super) enum EventTopic {
     Part,
     /// Text was appended to a part.
     Grown,
-    /// A message was removed.
     MessageRemoved,
-    /// A part was removed.
     PartRemoved,
     /// A session failed.
     Failed,
@@ -30,7 +28,6 @@ pub(super) enum EventTopic {
     Compacted,
     /// The changes of a session to files.
     Diff,
-    /// The plan.
     Plan,
     /// A permission or a question waits for the user.
     Asked,

@@ -14,7 +14,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolState};
 use crate::model::usage::Usage;
 
-/// A decoded part.
 #[derive(Clone, Debug)]
 pub(super) struct DecodedPart {
     pub(super) piece: Piece,

@@ -19,7 +19,6 @@ const BUSY: Duration = Duration::from_millis(40);
 /// The database while it is in use, or when it was busy.
 type LastOpened = Result<Weak<Database>, Instant>;
 
-/// Open databases by path.
 #[derive(Clone, Default)]
 pub(crate) struct Databases(Rc<RefCell<HashMap<PathBuf, LastOpened>>>);
 

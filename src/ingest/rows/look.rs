@@ -6,7 +6,6 @@ use crate::source::rows::{Database, SqlValue};
 /// Limit of rows that one query reads.
 pub(crate) const AT_ONCE: usize = 64;
 
-/// Parameters of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanParameters<'a> {
     /// Number of the session.
@@ -29,7 +28,6 @@ impl ScanParameters<'_> {
     }
 }
 
-/// Result of a scan.
 pub(crate) enum ScanResult {
     /// Work to do.
     More(Vec<ReadStep>),

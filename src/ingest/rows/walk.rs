@@ -74,7 +74,6 @@ struct Cursor {
     strays: VecDeque<ListedRow>,
 }
 
-/// A row as listed.
 struct ListedRow {
     table: usize,
     at: i64,

@@ -14,7 +14,6 @@ pub(in crate::model) enum Manner {
 }
 
 impl Manner {
-    /// Cleans a text.
     pub(in crate::model) fn clean(self, raw: &str) -> Text {
         match self {
             Self::Prose => Text::clean(raw),

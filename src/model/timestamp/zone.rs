@@ -12,7 +12,6 @@ static ZONE: OnceLock<TimeZone> = OnceLock::new();
 /// Whether UTC is shown instead.
 static IN_UTC: AtomicBool = AtomicBool::new(false);
 
-/// A time zone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone(TimeZone);
 

@@ -30,7 +30,6 @@ impl UsagePart<'_> {
 }
 
 impl Transcript {
-    /// The usage, by parts.
     pub(crate) fn parts(&self) -> Vec<UsagePart<'_>> {
         let spent = &self.ledger.sessions;
         let whole = |sessions| UsagePart {

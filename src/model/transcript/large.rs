@@ -38,7 +38,6 @@ pub(super) struct BlockIndex {
     calls: HashMap<Key, CallsOfId>,
 }
 
-/// Calls of one id.
 #[derive(Clone, Debug, Default)]
 struct CallsOfId {
     blocks: Vec<usize>,

@@ -7,7 +7,6 @@ use std::ops::Deref;
 
 use crate::model::entry::EntryId;
 
-/// Entries in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EntryOrder {
     ids: Vec<EntryId>,

@@ -16,7 +16,6 @@ use crate::render::wrap;
 /// Rows of text of a previewed break.
 const PREVIEW: usize = 4;
 
-/// Lays out a break.
 pub fn lay_out(sheet: &mut EntryRows<'_>, what: &Break, detail: Detail) {
     let theme = sheet.look.theme;
     let glyphs = sheet.glyphs();

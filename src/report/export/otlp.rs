@@ -51,7 +51,6 @@ enum AttributeValue {
     Texts(Vec<String>),
 }
 
-/// A span.
 struct OtlpSpan {
     trace: TraceId,
     id: SpanId,

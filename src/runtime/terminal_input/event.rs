@@ -6,7 +6,6 @@ use crate::app::input::mouse::Pointer;
 /// A key press, a mouse event, a paste or a reply to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputEvent {
-    /// A key.
     Key(Press),
     /// A press is never reported as a double one here.
     Mouse(Pointer),

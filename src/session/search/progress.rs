@@ -42,7 +42,6 @@ pub struct BlockHits {
     pub(crate) is_in_other_lane: bool,
 }
 
-/// Progress of a search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SearchProgress {
     /// Positions in file order that were handed out.

@@ -49,7 +49,6 @@ pub struct FlightItem {
 enum FlightKind {
     /// Successive blocks of one record.
     Said,
-    /// A call.
     Call,
     /// The result of the call before.
     Result,

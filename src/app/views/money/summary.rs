@@ -28,7 +28,6 @@ pub(crate) enum ChargeFilter {
     Branch(usize),
     /// Charges on all abandoned branches.
     Branches,
-    /// Requests with this fate.
     Fate(RequestOutcome),
     /// Charges that were assigned to the turn of this prompt.
     Turn(EntryId),

@@ -33,7 +33,6 @@ const WIDE_FROM: usize = 60;
 pub(crate) struct NodeList<'a> {
     pub(crate) scene: &'a PageScene<'a>,
     pub(crate) nodes: &'a Nodes,
-    /// The folded nodes.
     pub(crate) folded: &'a HashSet<Node>,
     /// The figures of the visible nodes.
     pub(crate) facts: &'a HashMap<Node, PathFacts>,

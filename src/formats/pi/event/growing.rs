@@ -5,7 +5,6 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Entry, Piece};
 
-/// The open entries.
 #[derive(Default)]
 pub(crate) struct OpenEntries {
     /// The last one emitted.

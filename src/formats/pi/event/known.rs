@@ -45,7 +45,6 @@ fn hash(message: &Json<'_>) -> u64 {
     hasher.finish()
 }
 
-/// An emitted message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EmittedMessage {
     pub(crate) key: Key,

@@ -9,13 +9,11 @@ use crate::model::text::Name;
 /// Initial capacity in bytes: most pages need less before compression.
 const ROOM: usize = 64 << 10;
 
-/// A packed page.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedPage {
     bytes: Box<[u8]>,
     /// Length of the bytes before compression.
     len: usize,
-    /// Glances at its entries.
     pub(crate) glances: Box<[EntrySummary]>,
     /// Lanes of its entries; empty if all are of the main lane.
     pub(crate) lanes: Box<[Option<Name>]>,
