@@ -91,13 +91,13 @@ pub enum Config {
     /// Sum up the calls of all sessions.
     Everywhere(Box<report::sessions::tools::ToolsOptions>),
     /// Write a file as it was.
-    File(report::file::Options),
+    File(report::file::FileOptions),
     /// Write who wrote each line of a file.
-    Blame(Box<report::sessions::blame::Options>),
+    Blame(Box<report::sessions::blame::BlameOptions>),
     /// Write all that a session changed.
     Changes(report::diff::Named),
     /// What was paid for and came to nothing.
-    Waste(Box<report::sessions::waste::Options>),
+    Waste(Box<report::sessions::waste::WasteOptions>),
     /// Compare two runs.
     Diff(Box<report::diff::DiffOptions>),
     /// List the rules of that check.

@@ -13,7 +13,7 @@ use super::calls::lookup::Lookup;
 use super::context::ContextUse;
 use super::expression::judge::{Judge, call_has_id};
 use super::expression::{Expr, Fill, State, Term};
-use super::loops::{self, Run};
+use super::loops::{self, CallRun};
 use super::money::cost::Cost;
 use super::phrases;
 use crate::model::entry::{BlockKind, Entry, EntryId};
@@ -36,7 +36,7 @@ pub struct AlarmStatus<'a> {
     /// The fill level of the context.
     pub(crate) context: Option<ContextUse>,
     /// The current run of equal calls.
-    pub(crate) run: Option<&'a Run>,
+    pub(crate) run: Option<&'a CallRun>,
     /// A call without result, or a result without call, that is new since the last check, and its
     /// message.
     pub(crate) orphan: Option<(Place, &'a str)>,
@@ -357,7 +357,7 @@ impl AlarmStatus<'_> {
         }
     }
 
-    fn run_words(&self, run: &Run) -> String {
+    fn run_words(&self, run: &CallRun) -> String {
         let last = run.last();
         let call =
             last.and_then(|place| Some(words_of(self.transcript.get(place.entry)?, place.block)));
@@ -371,7 +371,7 @@ impl AlarmStatus<'_> {
     fn place_of(&self, state: State) -> Option<Place> {
         match state {
             State::Orphan => self.orphan.map(|(place, _)| place),
-            State::Same(..) => self.run.and_then(Run::last),
+            State::Same(..) => self.run.and_then(CallRun::last),
             _ => None,
         }
     }

@@ -364,7 +364,7 @@ fn alike(
         places.entry(key(step)).or_default().push(at);
     }
     // The best chain that ends at or before each step of theirs, as a tree of prefixes.
-    let mut best: Vec<Option<Link>> = vec![None; theirs.len() + 1];
+    let mut best: Vec<Option<ChainLink>> = vec![None; theirs.len() + 1];
     let mut links: Vec<((usize, usize), Option<usize>)> = Vec::new();
     let mut seen: HashMap<u64, usize> = HashMap::new();
     for (at, step) in ours.iter().enumerate() {
@@ -379,7 +379,7 @@ fn alike(
         // From the last one on, so that a step is in a chain once.
         for beside in equal.iter().skip(first).take(REPEATS).rev() {
             let before = prefix_best(&best, *beside);
-            let link = Link {
+            let link = ChainLink {
                 weight: weight(step) + before.map_or(0, |link| link.weight),
                 end: Reverse(*beside),
                 number: links.len(),
@@ -409,7 +409,7 @@ const REPEATS: usize = 64;
 
 /// The last pair of a chain of pairs.
 #[derive(Clone, Copy)]
-struct Link {
+struct ChainLink {
     weight: u64,
     /// Its step in the other run; the earlier is the better.
     end: Reverse<usize>,
@@ -417,11 +417,11 @@ struct Link {
 }
 
 /// The best chain that ends before a step of the other run.
-fn prefix_best(best: &[Option<Link>], mut place: usize) -> Option<Link> {
-    let mut found: Option<Link> = None;
+fn prefix_best(best: &[Option<ChainLink>], mut place: usize) -> Option<ChainLink> {
+    let mut found: Option<ChainLink> = None;
     while place > 0 {
         let link = best.get(place).copied().flatten();
-        let is_better = |link: &Link| {
+        let is_better = |link: &ChainLink| {
             found.is_none_or(|found| (found.weight, found.end) < (link.weight, link.end))
         };
         found = link.filter(is_better).or(found);

@@ -240,7 +240,7 @@ impl Going {
         match note {
             Note::Change(change) => self.change(place, change),
             Note::Commit(commit) => {
-                let notes::Committed {
+                let notes::CommitNote {
                     hash,
                     subject,
                     is_amended,

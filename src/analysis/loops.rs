@@ -7,7 +7,7 @@ mod steps;
 use std::collections::HashSet;
 
 pub(crate) use churn::Undone;
-pub(crate) use runs::{Results, Run};
+pub(crate) use runs::{CallRun, Results};
 
 use self::churn::Churn;
 use self::runs::RunSweep;
@@ -23,11 +23,11 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loops {
     /// Runs that are long enough for a loop, in the order of their starts.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<CallRun>,
     /// The current run of the main lane, and those of sub-agents with more than one call, so that
     /// thousands of others take no memory.
-    main: Option<Run>,
-    agents: Vec<(Name, Run)>,
+    main: Option<CallRun>,
+    agents: Vec<(Name, CallRun)>,
     /// Edits that were undone, in the order in which that happened.
     pub(crate) undone: Vec<Undone>,
 }
@@ -69,14 +69,14 @@ impl Derived for Loops {
             }
             loops.runs.extend(lane.into_loops(facts));
         }
-        loops.runs.sort_by_key(Run::first);
+        loops.runs.sort_by_key(CallRun::first);
         loops
     }
 }
 
 impl Loops {
     /// The longest current run of a lane, up to its newest call.
-    pub(crate) fn current(&self, transcript: &Transcript) -> Option<&Run> {
+    pub(crate) fn current(&self, transcript: &Transcript) -> Option<&CallRun> {
         let is_over = |name: &Name| {
             let lane = transcript.lane(name);
             let call = lane.and_then(|lane| lane.call.as_ref());
@@ -110,7 +110,7 @@ impl Loops {
 }
 
 /// A short description of a loop: `loop ×6 bash, same result`.
-pub(crate) fn loop_words(run: &Run, times: &str) -> String {
+pub(crate) fn loop_words(run: &CallRun, times: &str) -> String {
     let results = match run.results() {
         Results::Same => ", same result",
         Results::Differ => ", results differ",

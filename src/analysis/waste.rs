@@ -89,7 +89,7 @@ pub(crate) struct Waste {
 }
 
 /// The values that waste is found in.
-pub(crate) struct Sources<'a> {
+pub(crate) struct WasteSources<'a> {
     pub(crate) transcript: &'a Transcript,
     pub(crate) calls: &'a Calls,
     pub(crate) windows: &'a Windows,
@@ -104,7 +104,7 @@ pub(crate) struct Sources<'a> {
 /// Earlier calls with the same arguments that are looked at.
 const EARLIER: usize = 16;
 
-impl Sources<'_> {
+impl WasteSources<'_> {
     /// All waste, by kind.
     pub(crate) fn waste(&self) -> Vec<Waste> {
         let requests = self.requests();

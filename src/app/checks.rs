@@ -15,7 +15,7 @@ use crate::analysis::calls::Place;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::derived::Memo;
 use crate::analysis::lint::{Alike, Findings, Severity, group_findings};
-use crate::analysis::loops::{Loops, Run, Undone, loop_words};
+use crate::analysis::loops::{CallRun, Loops, Undone, loop_words};
 use crate::model::entry::{Block, BlockKind, EntryId};
 use crate::model::figures::count;
 use crate::model::record::Origin;
@@ -370,7 +370,7 @@ const TURNED_BACK: Words = ("edit turned back", "edits turned back", "by a later
 fn of_loops(loops: &Loops, glyphs: &Glyphs) -> Vec<Check> {
     let item = CheckTarget::Item;
     let runs = &loops.runs;
-    let row = |run: &Run| {
+    let row = |run: &CallRun| {
         let first = run.places().next()?;
         let words = loop_words(run, glyphs.times);
         let words = words.split_once(' ').unwrap_or((&words, ""));

@@ -43,7 +43,7 @@ use super::text::gutter::LaneGutter;
 use super::text::heights::Heights;
 use super::text::items::RowCache;
 use super::text::places::saved_position::SavedPosition;
-use super::text::places::{Places, TailState};
+use super::text::places::{SessionPlaces, TailState};
 use super::text::sequence::{Sequence, Visibility, starter_of};
 use super::text::spine::Spine;
 use super::text::viewport::{Focus, Viewport};
@@ -100,7 +100,7 @@ pub struct TextPane {
     /// The search and the filter.
     pub find: Find,
     /// Marks, jump list, and positions whose entries are not read yet.
-    pub places: Places,
+    pub places: SessionPlaces,
     /// The comparison with another run.
     pub compared: Option<Comparison>,
     /// A copy that is waiting for bodies.
@@ -159,7 +159,7 @@ impl TextPane {
             details: KnownDetails::default(),
             cache: RowCache::default(),
             find: Find::default(),
-            places: Places::default(),
+            places: SessionPlaces::default(),
             compared: None,
             pending_copy: None,
             stale: Stale {

@@ -10,7 +10,7 @@ use super::{PaperArgs, Surroundings, with_entry};
 use crate::analysis::expression::When;
 use crate::ingest::{OpenError, fs};
 use crate::report::file;
-use crate::report::sessions::blame::{Form, Options};
+use crate::report::sessions::blame::{BlameOptions, Form};
 
 /// The arguments of `tv blame`.
 #[derive(Debug, clap::Args)]
@@ -54,11 +54,11 @@ pub(super) struct BlameArgs {
 
 impl BlameArgs {
     /// The options of the report.
-    pub(super) fn options(self, surroundings: &Surroundings) -> Result<Options, OpenError> {
+    pub(super) fn options(self, surroundings: &Surroundings) -> Result<BlameOptions, OpenError> {
         let (file, lines) = file_and_lines(&self.file)?;
         let file = std::path::absolute(&file)
             .map_err(|error| OpenError(format!("{}: {error}", file.display())))?;
-        Ok(Options {
+        Ok(BlameOptions {
             search: search(&self.sessions, self.agent, surroundings),
             file,
             lines,
@@ -113,8 +113,8 @@ pub(super) struct FileArgs {
 
 impl FileArgs {
     /// The options of the report.
-    pub(super) fn options(self, surroundings: &Surroundings) -> file::Options {
-        file::Options {
+    pub(super) fn options(self, surroundings: &Surroundings) -> file::FileOptions {
+        file::FileOptions {
             at: with_entry(&self.session, surroundings),
             path: self.path,
             is_terminal: surroundings.columns.is_some(),

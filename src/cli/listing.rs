@@ -103,9 +103,9 @@ pub(super) struct WasteArgs {
 
 impl WasteArgs {
     /// The options of the report.
-    pub(super) fn options(self, surroundings: &Surroundings) -> waste::Options {
+    pub(super) fn options(self, surroundings: &Surroundings) -> waste::WasteOptions {
         let Self { listing, by, since } = self;
-        waste::Options {
+        waste::WasteOptions {
             search: search(&listing.sessions, None, surroundings),
             by: by.as_deref().and_then(By::named),
             since,

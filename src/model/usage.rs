@@ -28,7 +28,7 @@ pub struct Usage {
     pub terms: Vec<Name>,
     /// The last step, if the model was sent several prompts for one answer: the counts above are
     /// the sum of all.
-    pub last: Option<Box<Step>>,
+    pub last: Option<Box<StepUsage>>,
     /// Whether it was recorded before the answer was complete, so that the output is a lower bound.
     pub is_partial: bool,
     /// Cost in USD as the agent recorded it; `None` if it records none, or a 0 that means an
@@ -41,7 +41,7 @@ pub struct Usage {
 
 /// One prompt and its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
+pub struct StepUsage {
     /// Input tokens, without cache reads and writes.
     pub input: Option<u64>,
     /// Tokens read from the prompt cache.
@@ -52,7 +52,7 @@ pub struct Step {
     pub output: Option<u64>,
 }
 
-impl Step {
+impl StepUsage {
     /// Size of the prompt in tokens.
     pub(crate) fn prompt(&self) -> u64 {
         let parts = [self.input, self.cache_read, self.cache_write];
@@ -99,14 +99,14 @@ impl Usage {
     }
 
     /// The last step, which is the size of the context.
-    pub(crate) fn last_step(&self) -> Step {
+    pub(crate) fn last_step(&self) -> StepUsage {
         self.last
             .as_deref()
             .copied()
             .unwrap_or_else(|| self.as_step())
     }
 
-    fn as_step(&self) -> Step {
+    fn as_step(&self) -> StepUsage {
         let Self {
             input,
             cache_read,
@@ -114,7 +114,7 @@ impl Usage {
             output,
             ..
         } = *self;
-        Step {
+        StepUsage {
             input,
             cache_read,
             cache_write,

@@ -9,13 +9,13 @@ use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Contents, Folders, Reading};
 use super::spent::CostFigures;
 use super::{json, show};
-use crate::analysis::brief::rows::{self, BriefRow, Section, Sources, TurnTimes, word_of};
+use crate::analysis::brief::rows::{self, BriefRow, BriefSources, Section, TurnTimes, word_of};
 use crate::analysis::brief::{
     Brief, Change, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
 };
 use crate::analysis::context::window::Windows;
 use crate::analysis::derived::Memo;
-use crate::analysis::loops::{Loops, Run, loop_words};
+use crate::analysis::loops::{CallRun, Loops, loop_words};
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
@@ -133,7 +133,7 @@ impl Gathered {
         }
     }
 
-    fn sources<'a>(&'a self, reading: &'a Reading) -> Sources<'a> {
+    fn sources<'a>(&'a self, reading: &'a Reading) -> BriefSources<'a> {
         let Self {
             brief,
             loops,
@@ -142,7 +142,7 @@ impl Gathered {
             ..
         } = self;
         let (transcript, account, is_over) = (&reading.transcript, &reading.account, *is_over);
-        Sources {
+        BriefSources {
             transcript,
             brief,
             account,
@@ -223,7 +223,7 @@ impl Gathered {
             budget: QUOTED_IN_ALL,
         };
         let done = done_of(brief, &key, &mut quotes);
-        let loop_of = |run: &Run| Some(said(run.first()?.0, loop_words(run, "x")));
+        let loop_of = |run: &CallRun| Some(said(run.first()?.0, loop_words(run, "x")));
         let mut figures = BriefFigures {
             schema: "tv.brief/2",
             path: reading.target.path.display().to_string(),
@@ -253,7 +253,7 @@ impl Gathered {
                 work_ms: times.work_ms,
                 waiting_ms: times.waiting_ms,
             },
-            waste: Waste {
+            waste: WasteJson {
                 loops: self.loops.runs.iter().filter_map(loop_of).collect(),
                 branches: transcript.branches().roots.len(),
                 cache_misses,
@@ -326,7 +326,7 @@ struct BriefFigures {
     open: Vec<UnfinishedJson>,
     cost: CostFigures,
     time: Time,
-    waste: Waste,
+    waste: WasteJson,
     last_answer: Option<PromptJson>,
 }
 
@@ -401,7 +401,7 @@ struct Time {
 }
 
 #[derive(Debug, Serialize)]
-struct Waste {
+struct WasteJson {
     loops: Vec<PromptJson>,
     branches: usize,
     cache_misses: usize,

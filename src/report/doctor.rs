@@ -49,7 +49,7 @@ struct DoctorReport {
     #[serde(flatten)]
     agent: AgentLines,
     files: Vec<String>,
-    file_list: Vec<FileLine>,
+    file_list: Vec<DoctorFile>,
     records: RecordFigures,
     shown_percent: Option<f64>,
     shown_bytes_percent: Option<f64>,
@@ -101,7 +101,7 @@ struct VersionLine {
 
 /// A file of the session.
 #[derive(Serialize)]
-struct FileLine {
+struct DoctorFile {
     path: String,
     role: &'static str,
     bytes: Option<u64>,
@@ -400,7 +400,7 @@ fn versions(reading: &Reading) -> Vec<VersionLine> {
     versions.into_iter().map(line).collect()
 }
 
-fn files(reading: &Reading) -> Vec<FileLine> {
+fn files(reading: &Reading) -> Vec<DoctorFile> {
     let line = |(id, path): (&FileId, &Arc<Path>)| {
         let (records, record_bytes) = reading.transcript.tally().files.get(*id);
         let role = if fs::is_dir(path) {
@@ -416,7 +416,7 @@ fn files(reading: &Reading) -> Vec<FileLine> {
             .ok()
             .filter(fs::Metadata::is_file)
             .map(|file| file.len);
-        FileLine {
+        DoctorFile {
             path: reading::shown(path).to_string(),
             role,
             bytes,

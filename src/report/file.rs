@@ -12,8 +12,8 @@ use super::history::{Texts, steps};
 use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Reading, on_one_line};
 use crate::analysis::derived::Memo;
-use crate::analysis::files::steps::Step;
-use crate::analysis::files::version::{FileLine, Run, Version};
+use crate::analysis::files::steps::FileStep;
+use crate::analysis::files::version::{FileLine, LineRun, Version};
 use crate::analysis::files::{FileUses, Files, Op, Use, paths};
 use crate::ingest::OpenError;
 use crate::model::body::Key;
@@ -26,7 +26,7 @@ use crate::model::tool::ToolCall;
 
 /// Options of `tv file`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct FileOptions {
     /// The session, and the key of an entry or a call; without one the end of the session.
     pub at: Named,
     /// The path, absolute or from where the session began.
@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 /// Writes the file.
-pub fn write(options: &Options, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
+pub fn write(options: &FileOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (target, key) = options.at.clone()?;
     let mut reading = reading::read(&target, false)?;
     let last = key
@@ -152,7 +152,7 @@ fn named(reading: &Reading, files: &Files, path: &str) -> Result<(Text, FileUses
 
 /// Writes what is known of a file, with a mark in each gap.
 fn write_parts(version: &Version, put: &mut dyn FnMut(&str) -> io::Result<()>) -> io::Result<()> {
-    let mut placed: Vec<&Run> = version.runs().filter(|run| run.at.is_some()).collect();
+    let mut placed: Vec<&LineRun> = version.runs().filter(|run| run.at.is_some()).collect();
     placed.sort_by_key(|run| run.at);
     let mut next = 1_usize;
     for run in placed {
@@ -188,24 +188,29 @@ fn write_parts(version: &Version, put: &mut dyn FnMut(&str) -> io::Result<()>) -
 }
 
 /// `from a whole write and 3 edits; ...`.
-fn based_on(done: &[(Use, Step)], version: &Version) -> String {
-    let number =
-        |is_meant: fn(&Step) -> bool| done.iter().filter(|(_, step)| is_meant(step)).count() as u64;
+fn based_on(done: &[(Use, FileStep)], version: &Version) -> String {
+    let number = |is_meant: fn(&FileStep) -> bool| {
+        done.iter().filter(|(_, step)| is_meant(step)).count() as u64
+    };
     let parts = [
         (number(|step| matches!(step, Step::Before(_))), "snapshot"),
         (
-            number(|step| matches!(step, Step::Write { .. })),
+            number(|step| matches!(step, FileStep::Before(_))),
+            "snapshot",
+        ),
+        (
+            number(|step| matches!(step, FileStep::Write { .. })),
             "whole write",
         ),
         (
-            number(|step| matches!(step, Step::Read { is_whole: true, .. })),
+            number(|step| matches!(step, FileStep::Read { is_whole: true, .. })),
             "whole read",
         ),
         (
             number(|step| {
                 matches!(
                     step,
-                    Step::Read {
+                    FileStep::Read {
                         is_whole: false,
                         ..
                     }
@@ -214,12 +219,12 @@ fn based_on(done: &[(Use, Step)], version: &Version) -> String {
             "read of a part",
         ),
         (
-            number(|step| matches!(step, Step::Replace { .. } | Step::Patch(_))),
+            number(|step| matches!(step, FileStep::Replace { .. } | FileStep::Patch(_))),
             "edit",
         ),
-        (number(|step| matches!(step, Step::Delete)), "removal"),
+        (number(|step| matches!(step, FileStep::Delete)), "removal"),
         (
-            number(|step| matches!(step, Step::Unknown)),
+            number(|step| matches!(step, FileStep::Unknown)),
             "change that is not recorded",
         ),
     ];
@@ -265,7 +270,7 @@ pub fn write_changes(session: &Named, out: &mut dyn Write) -> Result<ReportOutco
             version.apply(step, 0);
         }
         let hunks: Vec<String> = version.runs().filter_map(hunks).collect();
-        let is_unrecorded = done.iter().any(|(_, step)| *step == Step::Unknown);
+        let is_unrecorded = done.iter().any(|(_, step)| *step == FileStep::Unknown);
         if hunks.is_empty() && !is_unrecorded {
             continue;
         }
@@ -314,7 +319,7 @@ pub fn write_changes(session: &Named, out: &mut dyn Write) -> Result<ReportOutco
 }
 
 /// The hunks of a unified diff of a run of lines; `None` if nothing differs.
-fn hunks(run: &Run) -> Option<String> {
+fn hunks(run: &LineRun) -> Option<String> {
     let new: Vec<Arc<str>> = run
         .lines
         .iter()

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::reading::{Contents, Reading};
-use crate::analysis::files::steps::{Step, step_of};
+use crate::analysis::files::steps::{FileStep, step_of};
 use crate::analysis::files::{FileUses, Op, Use};
 use crate::ingest::Pager;
 use crate::model::record::Origin;
@@ -36,7 +36,7 @@ pub(crate) fn steps(
     reading: &mut Reading,
     (path, file): (&str, &FileUses),
     texts: Texts,
-) -> Vec<(Use, Step)> {
+) -> Vec<(Use, FileStep)> {
     let mut pager = reading.pager.take();
     let mut steps = Vec::new();
     for used in &file.uses {
@@ -69,7 +69,7 @@ pub(crate) fn steps(
                 Texts::Clean => Text::clean(&before).to_string(),
                 Texts::Raw => before,
             };
-            steps.push((used.clone(), Step::Before(before)));
+            steps.push((used.clone(), FileStep::Before(before)));
         }
         steps.push((used.clone(), step));
     }
@@ -78,10 +78,12 @@ pub(crate) fn steps(
 }
 
 /// Gives a step the texts of the record, with line ends and characters that are not shown.
-fn restore(step: &mut Step, pager: &mut Pager, origin: Origin) {
+fn restore(step: &mut FileStep, pager: &mut Pager, origin: Origin) {
     let texts: Vec<&mut String> = match step {
-        Step::Write { content, .. } => vec![content],
-        Step::Replace { pairs, .. } => pairs.iter_mut().flat_map(|(old, new)| [old, new]).collect(),
+        FileStep::Write { content, .. } => vec![content],
+        FileStep::Replace { pairs, .. } => {
+            pairs.iter_mut().flat_map(|(old, new)| [old, new]).collect()
+        }
         _ => return,
     };
     let Some(record) = record(pager, origin) else {
@@ -118,7 +120,7 @@ fn snapshots<'v>(value: &'v Value, around: Option<&str>, found: &mut Vec<&'v str
 }
 
 /// What the file was before a step, if the record of its result has this one snapshot.
-fn before(record: &Value, step: &Step) -> Option<String> {
+fn before(record: &Value, step: &FileStep) -> Option<String> {
     let mut found = Vec::new();
     snapshots(record, None, &mut found);
     match found.as_slice() {
@@ -128,13 +130,13 @@ fn before(record: &Value, step: &Step) -> Option<String> {
 }
 
 /// Whether a step fits to a snapshot.
-fn is_of(before: &str, step: &Step) -> bool {
+fn is_of(before: &str, step: &FileStep) -> bool {
     match step {
-        Step::Replace { pairs, .. } => pairs.first().is_some_and(|(old, _)| {
+        FileStep::Replace { pairs, .. } => pairs.first().is_some_and(|(old, _)| {
             before.contains(old) || Text::clean(before).contains(old.as_str())
         }),
-        Step::Patch(_) | Step::Write { .. } => true,
-        Step::Delete | Step::Read { .. } | Step::Before(_) | Step::Unknown => false,
+        FileStep::Patch(_) | FileStep::Write { .. } => true,
+        FileStep::Delete | FileStep::Read { .. } | FileStep::Before(_) | FileStep::Unknown => false,
     }
 }
 

@@ -17,7 +17,7 @@ use crate::app::reader::Reader;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::app::text::places::Marks;
-use crate::app::text::places::Places;
+use crate::app::text::places::SessionPlaces;
 use crate::ingest::SessionSource;
 use crate::model::text::Text;
 use crate::report::status::Today;
@@ -79,7 +79,7 @@ impl StateStore {
     }
 
     /// Saves the marks after one was set.
-    pub(crate) fn save_marks(&mut self, places: &mut Places, screen: &mut Screen) {
+    pub(crate) fn save_marks(&mut self, places: &mut SessionPlaces, screen: &mut Screen) {
         self.is_paused = false;
         match self.save(SessionState {
             marks: places.marks.clone(),

@@ -34,7 +34,7 @@ use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::context;
 use crate::analysis::expression::LOOP;
 use crate::analysis::lint::Finding;
-use crate::analysis::loops::Run;
+use crate::analysis::loops::CallRun;
 use crate::model::body::Held;
 use crate::model::edit::{Batch, Feed, LinkState, Polled, Stage};
 use crate::model::entry::EntryId;
@@ -319,7 +319,7 @@ impl Session {
     }
 
     /// The loop that the agent is in at the moment.
-    pub(crate) fn current_loop(&self) -> Option<&Run> {
+    pub(crate) fn current_loop(&self) -> Option<&CallRun> {
         let run = self.indexes.loops.current(&self.transcript)?;
         (self.status.activity.is_work() && run.count() as u64 >= LOOP).then_some(run)
     }

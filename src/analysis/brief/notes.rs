@@ -24,7 +24,7 @@ use crate::model::tool::{ToolCall, ToolKind, ToolResult, ToolState, is_textual};
 pub(super) enum Note {
     Change(Box<FileChange>),
     /// A commit named by git.
-    Commit(Box<Committed>),
+    Commit(Box<CommitNote>),
     /// A successful command with a side effect.
     Command(String),
     /// A test run.
@@ -64,7 +64,7 @@ impl CallWords {
 
 /// A commit as named by git.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Committed {
+pub(super) struct CommitNote {
     pub(super) hash: String,
     pub(super) subject: String,
     /// Whether it replaced the commit before.
@@ -325,7 +325,7 @@ impl Noted {
         let has_named = !made.is_empty();
         let mut has_committed = has_named || commits.is_empty();
         let commit = |(hash, subject)| {
-            Note::Commit(Box::new(Committed {
+            Note::Commit(Box::new(CommitNote {
                 hash,
                 subject,
                 is_amended,

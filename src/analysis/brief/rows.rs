@@ -139,7 +139,7 @@ impl BriefRow {
 }
 
 /// The indexes from which the rows are made.
-pub(crate) struct Sources<'a> {
+pub(crate) struct BriefSources<'a> {
     pub(crate) transcript: &'a Transcript,
     pub(crate) brief: &'a Brief,
     pub(crate) account: &'a Account,
@@ -149,7 +149,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) is_over: bool,
 }
 
-impl Sources<'_> {
+impl BriefSources<'_> {
     /// The first rows of a section, and their total number.
     pub(crate) fn first(&self, section: Section, most: usize) -> (Vec<BriefRow>, usize) {
         if section == Section::Asked {
@@ -277,7 +277,7 @@ impl Sources<'_> {
 
     fn waste(&self) -> Vec<BriefRow> {
         let loops = &self.loops.runs;
-        let row = |run: &crate::analysis::loops::Run| {
+        let row = |run: &crate::analysis::loops::CallRun| {
             BriefRow::of(line(&loop_words(run, "x")), run.places().next())
         };
         let mut rows = grouped(loops.iter().map(row));

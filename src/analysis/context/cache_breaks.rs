@@ -11,7 +11,7 @@ use crate::model::entry::EntryId;
 use crate::model::figures;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::model::usage::Step;
+use crate::model::usage::StepUsage;
 
 /// Least tokens of a miss where the provider reports cache writes: below the smallest prefix that
 /// any provider caches.
@@ -43,7 +43,7 @@ pub struct CacheUse {
 impl CacheUse {
     /// Of a request, with what it wrote to the cache for an hour.
     pub(crate) fn of(
-        seen: &Step,
+        seen: &StepUsage,
         write_1h: u64,
         model: Option<&Name>,
         at: Option<Timestamp>,

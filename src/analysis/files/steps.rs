@@ -38,7 +38,7 @@ const LONG: (usize, usize) = (2_000, 2_000);
 
 /// What a call did to a file, or saw of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum FileStep {
     /// It wrote the whole file.
     Write {
         /// All of it.
@@ -108,23 +108,23 @@ impl Hunk {
 }
 
 /// What a call did to the file with this path; `None` if it neither changed nor showed it.
-pub(crate) fn step_of(call: &ToolCall, path: &str, (op, by_shell): (Op, bool)) -> Option<Step> {
+pub(crate) fn step_of(call: &ToolCall, path: &str, (op, by_shell): (Op, bool)) -> Option<FileStep> {
     match (op, by_shell) {
         (Op::Grep, _) | (Op::Read, true) => None,
         (Op::Read, false) => read_of(call),
-        (Op::Edit | Op::Write, true) => Some(Step::Unknown),
+        (Op::Edit | Op::Write, true) => Some(FileStep::Unknown),
         (Op::Edit | Op::Write, false) => Some(change_of(call, path, op)),
     }
 }
 
-fn change_of(call: &ToolCall, path: &str, op: Op) -> Step {
+fn change_of(call: &ToolCall, path: &str, op: Op) -> FileStep {
     let input = call.input.tree();
     let content = input
         .and_then(tool::content_of)
         .filter(|_| op == Op::Write && is_alone(call));
     if let Some(content) = content {
         let said = call.state.result().map(|result| &result.body.stub);
-        return Step::Write {
+        return FileStep::Write {
             content: content.to_string(),
             is_new: said.is_some_and(|said| said.to_lowercase().contains("created")),
         };
@@ -136,7 +136,7 @@ fn change_of(call: &ToolCall, path: &str, op: Op) -> Step {
     let recorded = hunks(change::recorded(call));
     let pairs = input.map(tool::replacements_of).unwrap_or_default();
     if !pairs.is_empty() && is_alone(call) {
-        return Step::Replace {
+        return FileStep::Replace {
             pairs: pairs
                 .into_iter()
                 .map(|(old, new)| (old.to_owned(), new.to_owned()))
@@ -149,18 +149,18 @@ fn change_of(call: &ToolCall, path: &str, op: Op) -> Step {
     let own = change::of_file(&lines, path);
     let head = own.first().filter(|line| line.sign == LineSign::File);
     if head.is_some_and(|head| head.text().ends_with(change::DELETED)) {
-        return Step::Delete;
+        return FileStep::Delete;
     }
     let asked = hunks_of(own);
     let is_new = head.is_some_and(|head| head.text().ends_with(change::NEW));
     match asked.as_slice() {
-        [hunk] if is_new => Step::Write {
+        [hunk] if is_new => FileStep::Write {
             content: hunk.side(LineSign::Added).concat(),
             is_new,
         },
-        [] if recorded.is_empty() => Step::Unknown,
-        [] => Step::Patch(recorded),
-        _ => Step::Patch(asked),
+        [] if recorded.is_empty() => FileStep::Unknown,
+        [] => FileStep::Patch(recorded),
+        _ => FileStep::Patch(asked),
     }
 }
 
@@ -212,7 +212,7 @@ fn hunks_of(lines: &[DiffLine]) -> Vec<Hunk> {
 }
 
 /// The lines that a call showed.
-fn read_of(call: &ToolCall) -> Option<Step> {
+fn read_of(call: &ToolCall) -> Option<FileStep> {
     if !is_alone(call) {
         return None;
     }
@@ -250,7 +250,7 @@ fn read_of(call: &ToolCall) -> Option<Step> {
         && !asks_for_part
         && lines.len() < LONG.0
         && rest.next().is_none_or(is_said_to_end);
-    Some(Step::Read {
+    Some(FileStep::Read {
         from,
         lines,
         is_whole,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use similar::DiffOp;
 
-use super::steps::{Hunk, Step, ended};
+use super::steps::{FileStep, Hunk, ended};
 use crate::model::change::{LineSign, differences};
 
 /// Fewer letters and digits in unchanged lines between changed ones may be there by chance.
@@ -43,7 +43,7 @@ pub(crate) struct FileLine {
 
 /// Lines that follow one another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct LineRun {
     /// The number of its first line, from 1, if it is known.
     pub(crate) at: Option<usize>,
     /// What stood there at first.
@@ -55,7 +55,7 @@ pub(crate) struct Run {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Version {
     /// The whole file, as it was when all of it was known last.
-    pub(crate) whole: Option<Run>,
+    pub(crate) whole: Option<LineRun>,
     /// Whether `whole` is the version itself.
     pub(crate) is_sure: bool,
     /// Whether it is known if the last line has a line end.
@@ -63,7 +63,7 @@ pub(crate) struct Version {
     /// Whether what was there before the first change is known.
     pub(crate) is_first_known: bool,
     /// Parts whose place in `whole` is not known.
-    pub(crate) parts: Vec<Run>,
+    pub(crate) parts: Vec<LineRun>,
 }
 
 impl Default for Version {
@@ -85,29 +85,29 @@ impl Version {
     }
 
     /// All runs of lines.
-    pub(crate) fn runs(&self) -> impl Iterator<Item = &Run> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &LineRun> {
         self.whole.iter().chain(&self.parts)
     }
 
     /// Applies what a call did.
-    pub(crate) fn apply(&mut self, step: &Step, change: u32) {
+    pub(crate) fn apply(&mut self, step: &FileStep, change: u32) {
         let by = Author {
             change,
             is_moved: false,
             is_blind: false,
         };
         match step {
-            Step::Write { content, is_new } => self.write(lines_of(content), *is_new, by),
-            Step::Delete => self.write(Vec::new(), false, by),
-            Step::Unknown => self.is_sure = false,
-            Step::Before(content) => self.observe(lines_of(content)),
-            Step::Replace {
+            FileStep::Write { content, is_new } => self.write(lines_of(content), *is_new, by),
+            FileStep::Delete => self.write(Vec::new(), false, by),
+            FileStep::Unknown => self.is_sure = false,
+            FileStep::Before(content) => self.observe(lines_of(content)),
+            FileStep::Replace {
                 pairs,
                 is_all,
                 recorded,
             } => self.replace_all(pairs, *is_all, recorded, by),
-            Step::Patch(hunks) => self.patch(hunks, by),
-            Step::Read {
+            FileStep::Patch(hunks) => self.patch(hunks, by),
+            FileStep::Read {
                 from,
                 lines,
                 is_whole,
@@ -148,7 +148,7 @@ impl Version {
         }
         let first = first.unwrap_or_else(|| if by.is_some() { Vec::new() } else { new });
         self.is_sure = true;
-        self.whole = Some(Run {
+        self.whole = Some(LineRun {
             at: Some(1),
             first,
             lines,
@@ -183,7 +183,7 @@ impl Version {
             self.is_sure = false;
             let (old, new) = (lines_of(old), lines_of(new));
             let known: Vec<FileLine> = old.iter().map(|text| line(text, None)).collect();
-            self.parts.push(Run {
+            self.parts.push(LineRun {
                 at: None,
                 lines: merge(&known, &new, Some(by)),
                 first: old,
@@ -202,7 +202,7 @@ impl Version {
     ) -> bool {
         let mut found: Vec<(usize, usize, usize)> = Vec::new();
         let runs = self.whole.iter_mut().chain(&mut self.parts);
-        let mut runs: Vec<&mut Run> = runs.collect();
+        let mut runs: Vec<&mut LineRun> = runs.collect();
         for (number, run) in runs.iter().enumerate() {
             let text: String = run.lines.iter().map(|line| &*line.text).collect();
             let at = run.at.unwrap_or(1);
@@ -248,7 +248,7 @@ impl Version {
             }
             self.is_sure = false;
             let known: Vec<FileLine> = old.iter().map(|text| line(text, None)).collect();
-            self.parts.push(Run {
+            self.parts.push(LineRun {
                 at: hunk.at,
                 lines: merge(&known, &new, Some(by)),
                 first: old,
@@ -283,7 +283,7 @@ impl Version {
         }
         // Numbers that were known before are no longer those of the file.
         self.parts.iter_mut().for_each(|part| part.at = None);
-        self.parts.push(Run {
+        self.parts.push(LineRun {
             at: Some(from),
             lines: ended.iter().map(|text| line(text, None)).collect(),
             first: ended,
@@ -291,7 +291,7 @@ impl Version {
     }
 }
 
-impl Run {
+impl LineRun {
     /// Replaces a text at an offset.
     fn replace(&mut self, place: usize, old: &str, new: &str, by: Author) {
         let (mut first, mut start) = (0, 0);
@@ -608,7 +608,7 @@ fn find_moved(
 
 /// Finds a part in the whole file and gives its lines their authors, where those in `lines` are
 /// `over`. Returns the place if all of it is there.
-fn place_in(lines: &mut [FileLine], part: &Run, over: Option<Author>) -> Option<usize> {
+fn place_in(lines: &mut [FileLine], part: &LineRun, over: Option<Author>) -> Option<usize> {
     let texts: Vec<&str> = lines.iter().map(|line| key_of(&line.text)).collect();
     let wanted: Vec<&str> = part.lines.iter().map(|line| key_of(&line.text)).collect();
     let said = |range: std::ops::Range<usize>| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::steps::{Hunk, StepFact};
+use super::steps::{StepFact, TextChange};
 use crate::analysis::calls::Place;
 use crate::analysis::derived::Facts;
 use crate::model::entry::EntryId;
@@ -42,7 +42,7 @@ impl<'a> Churn<'a> {
     /// Adds the rows of the next entry.
     pub(super) fn add(&mut self, entry: EntryId, rows: &[StepFact]) {
         for row in rows {
-            let StepFact::Hunk(Hunk {
+            let StepFact::Hunk(TextChange {
                 old,
                 new,
                 path,

@@ -16,7 +16,7 @@ const RECENT: usize = 8;
 
 /// Successive equal calls.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct CallRun {
     pub(crate) tool: Name,
     calls: Vec<RepeatedCall>,
 }
@@ -41,7 +41,7 @@ pub(crate) enum Results {
     Unknown,
 }
 
-impl Run {
+impl CallRun {
     fn of(calls: &[(EntryId, &CallStep)], facts: &Facts<StepFact>) -> Self {
         let tool = calls
             .first()
@@ -122,7 +122,7 @@ pub(super) struct LaneRuns<'a> {
     is_active: bool,
     /// The current run of each tool, by the number of the tool.
     open: HashMap<u32, OpenRun<'a>>,
-    loops: Vec<Run>,
+    loops: Vec<CallRun>,
 }
 
 /// A run, and the index in the lane of its newest call.
@@ -204,24 +204,24 @@ impl<'a> LaneRuns<'a> {
     }
 
     /// The longest run that nothing ended and whose last call is recent.
-    pub(super) fn current(&self, facts: &Facts<StepFact>) -> Option<Run> {
+    pub(super) fn current(&self, facts: &Facts<StepFact>) -> Option<CallRun> {
         let least = self.steps.saturating_sub(RECENT);
         let open = self.open.values().filter(|run| run.last >= least);
         open.max_by_key(|run| (run.calls.len(), run.last))
-            .map(|run| Run::of(&run.calls, facts))
+            .map(|run| CallRun::of(&run.calls, facts))
     }
 
     /// Runs that are long enough for a loop, unsorted.
-    pub(super) fn into_loops(mut self, facts: &Facts<StepFact>) -> Vec<Run> {
+    pub(super) fn into_loops(mut self, facts: &Facts<StepFact>) -> Vec<CallRun> {
         self.end(facts);
         self.loops
     }
 }
 
 impl OpenRun<'_> {
-    fn end(self, loops: &mut Vec<Run>, facts: &Facts<StepFact>) {
+    fn end(self, loops: &mut Vec<CallRun>, facts: &Facts<StepFact>) {
         if self.calls.len() as u64 >= LOOP {
-            loops.push(Run::of(&self.calls, facts));
+            loops.push(CallRun::of(&self.calls, facts));
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum StepFact {
     Prompt,
     Call(CallStep),
     /// A replacement in a file by the call before.
-    Hunk(Hunk),
+    Hunk(TextChange),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub struct CallStep {
 
 /// A replacement in a file, by hashes of the old and new text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hunk {
+pub struct TextChange {
     pub(super) old: u64,
     pub(super) new: u64,
     /// The number of the path.
@@ -167,7 +167,7 @@ fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, StepFa
     for (old, new) in replacements_of(tree) {
         if old != new && !old.trim().is_empty() && !new.trim().is_empty() {
             let path = out.number(path);
-            out.push(StepFact::Hunk(Hunk {
+            out.push(StepFact::Hunk(TextChange {
                 old: hash_of(old),
                 new: hash_of(new),
                 path,

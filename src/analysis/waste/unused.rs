@@ -7,7 +7,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Sources, Waste, WasteKind};
+use super::{Waste, WasteKind, WasteSources};
 use crate::analysis::calls::Place;
 use crate::model::body::{Body, Held};
 use crate::model::entry::{BlockKind, Role};
@@ -29,7 +29,7 @@ const FNV_PRIME: u64 = 0x0100_0000_01b3;
 type Words = HashMap<u64, Option<u32>>;
 
 /// The results that nothing was taken from.
-pub(super) fn unused(sources: &Sources<'_>) -> Vec<Waste> {
+pub(super) fn unused(sources: &WasteSources<'_>) -> Vec<Waste> {
     let transcript = sources.transcript;
     let mut lanes: HashMap<Option<&Name>, Words> = HashMap::new();
     let mut results: Vec<Option<Place>> = Vec::new();

@@ -89,7 +89,7 @@ impl KeyedPosition {
 
 /// Positions of one session.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct SessionPlaces {
     /// Items marked with letters.
     pub marks: Marks,
     /// The end of the session at the last visit; `None` if no entry is new since.
@@ -129,7 +129,7 @@ pub(crate) struct JumpList {
     forward: Vec<Item>,
 }
 
-impl Places {
+impl SessionPlaces {
     /// Pushes the position at which a jump starts.
     pub(crate) fn remember(&mut self, transcript: &Transcript, focus: Option<Focus>) {
         self.jumps.forward.clear();

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 
 use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
-use crate::analysis::brief::rows::{BriefRow, Section, Sources, Tone, TurnTimes};
+use crate::analysis::brief::rows::{BriefRow, BriefSources, Section, Tone, TurnTimes};
 use crate::analysis::brief::{QUOTED, as_is, last_answer, quoted};
 use crate::analysis::phrases::headline;
 use crate::app::input::action::Action;
@@ -91,7 +91,7 @@ impl BriefView {
             let block = headline(said);
             (Focus { entry, block }, quoted(said, QUOTED, &mut as_is))
         });
-        let sources = Sources {
+        let sources = BriefSources {
             transcript: scene.transcript,
             brief: &scene.indexes.brief,
             account: &scene.indexes.account,

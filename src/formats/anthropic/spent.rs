@@ -6,7 +6,7 @@ use super::tokens;
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
-use crate::model::usage::{Scope, Step, Usage};
+use crate::model::usage::{Scope, StepUsage, Usage};
 
 /// The usage of an answer.
 #[derive(Debug, Default)]
@@ -84,7 +84,7 @@ pub(crate) fn read_usage(
                 output,
                 ..
             } = step;
-            last = Some(Box::new(Step {
+            last = Some(Box::new(StepUsage {
                 input,
                 cache_read,
                 cache_write,

@@ -8,7 +8,7 @@ use super::line::TranscriptLine;
 use super::queue::words_of;
 use super::session::DecoderState;
 use super::system::bookkeeping;
-use super::voice::author::{Author, author_of};
+use super::voice::author::{RecordAuthor, author_of};
 use super::voice::background;
 use super::voice::{ClaudeAuthor, ProgramNote, TASK_TITLE, classify, classify_human};
 use super::{outcome, stored};
@@ -67,7 +67,7 @@ pub(crate) struct Returned {
 /// Reads the blocks of a user message in order.
 #[derive(Debug)]
 pub(crate) struct MessageReader<'a> {
-    author: Author<'a>,
+    author: RecordAuthor<'a>,
     /// The structured copy of the result, if there is exactly one result.
     details: &'a Json<'a>,
     line: DecodedLine,
@@ -82,7 +82,7 @@ impl<'a> MessageReader<'a> {
         Self::new(json.at(&["message", "content"]), author, details_of(json))
     }
 
-    fn new(content: &Json<'_>, author: Author<'a>, details: &'a Json<'a>) -> Self {
+    fn new(content: &Json<'_>, author: RecordAuthor<'a>, details: &'a Json<'a>) -> Self {
         let has_one_result = content
             .blocks()
             .iter()
@@ -122,7 +122,7 @@ impl<'a> MessageReader<'a> {
         } = self;
         let text = block.str().or_else(|| block.get("text").str());
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
-            if *author != Author::Human {
+            if *author != RecordAuthor::Human {
                 heard.updates.extend(background::notices(text));
             }
             return add_text(text, author, heard, out);
@@ -130,7 +130,9 @@ impl<'a> MessageReader<'a> {
         match anthropic::content(block, site, out) {
             // A block of unknown kind is not a prompt.
             BlockContent::Part(kind @ BlockKind::Aside(..)) => heard.program.push(kind),
-            BlockContent::Part(kind) if matches!(author, Author::Program | Author::Other(..)) => {
+            BlockContent::Part(kind)
+                if matches!(author, RecordAuthor::Program | RecordAuthor::Other(..)) =>
+            {
                 heard.program.push(kind);
             }
             BlockContent::Part(kind) => heard.own.push(kind),
@@ -172,17 +174,19 @@ fn is_result(block: &Json<'_>) -> bool {
     block_type(block).ends_with("tool_result")
 }
 
-fn add_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut Batch) {
+fn add_text(text: &str, author: &RecordAuthor<'_>, heard: &mut DecodedLine, out: &mut Batch) {
     let voice = match author {
-        Author::Other(sender, body) => return add_other_text(sender, *body, text, heard, out),
-        Author::Human => classify_human(text),
-        Author::InTurnOf(_) | Author::Program | Author::Unknown => classify(text),
+        RecordAuthor::Other(sender, body) => {
+            return add_other_text(sender, *body, text, heard, out);
+        }
+        RecordAuthor::Human => classify_human(text),
+        RecordAuthor::InTurnOf(_) | RecordAuthor::Program | RecordAuthor::Unknown => classify(text),
     };
     match voice {
         ClaudeAuthor::Own { words, asides } => {
-            if let Author::InTurnOf(sender) = author {
+            if let RecordAuthor::InTurnOf(sender) = author {
                 add_message(sender.clone(), words, heard, out);
-            } else if *author == Author::Program {
+            } else if *author == RecordAuthor::Program {
                 let note = ProgramNote {
                     title: "note to the model",
                     text: words.into(),
@@ -213,7 +217,7 @@ fn add_text(text: &str, author: &Author<'_>, heard: &mut DecodedLine, out: &mut 
             }
             add_advice(advice, heard, out);
         }
-        ClaudeAuthor::Typed(command) if *author == Author::Program => {
+        ClaudeAuthor::Typed(command) if *author == RecordAuthor::Program => {
             let note = ProgramNote {
                 title: "command",
                 text: command.into(),

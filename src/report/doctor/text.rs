@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use super::{
-    AnomalyLine, DoctorReport, FieldLine, FileLine, FormatLine, PlaceLine, Recognition, VersionLine,
+    AnomalyLine, DoctorFile, DoctorReport, FieldLine, FormatLine, PlaceLine, Recognition,
+    VersionLine,
 };
 use crate::model::figures::{bytes, count};
 use crate::report::stats::from_to;
@@ -184,7 +185,7 @@ fn write_files(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
     if files.len() < 2 {
         return Ok(());
     }
-    let line = |file: &FileLine| {
+    let line = |file: &DoctorFile| {
         let size = file.bytes.map_or_else(|| "?".to_owned(), bytes);
         format!(
             "{:<9} {size:>8} {:>14}  {}",
@@ -199,7 +200,7 @@ fn write_files(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()> {
         out,
         line,
     )?;
-    let more: Vec<&FileLine> = files.iter().skip(FILES).collect();
+    let more: Vec<&DoctorFile> = files.iter().skip(FILES).collect();
     if more.is_empty() {
         return Ok(());
     }

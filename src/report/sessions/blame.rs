@@ -16,10 +16,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::collect::{Call, Event, Places, collect};
-use self::git::{Commit, Committed, Git};
+use self::collect::{Call, Event, WantedPaths, collect};
+use self::git::{CommittedFile, Git, GitCommit};
 use crate::analysis::expression::When;
-use crate::analysis::files::steps::Step;
+use crate::analysis::files::steps::FileStep;
 use crate::analysis::files::version::{Author, FileLine, Version, lines_of};
 use crate::ingest::OpenError;
 use crate::ingest::find::DiscoveryQuery;
@@ -42,7 +42,7 @@ pub enum Form {
 
 /// Options of `tv blame`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct BlameOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,
     /// The absolute path of the file.
@@ -83,12 +83,12 @@ struct Report {
     /// The path as it is shown.
     path: String,
     lines: Vec<Blamed>,
-    commits: HashMap<String, Commit>,
+    commits: HashMap<String, GitCommit>,
 }
 
 /// Writes who wrote each line.
 pub fn write(
-    options: &Options,
+    options: &BlameOptions,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
@@ -111,7 +111,7 @@ pub fn write(
             .iter()
             .map(move |checkout| checkout.join(path))
     });
-    let places = Places::of(file, others);
+    let places = WantedPaths::of(file, others);
     let mut missed = Missed::default();
     let events = collect(options, &places, now, &mut missed);
     let rev = options.rev.as_deref();
@@ -168,7 +168,7 @@ pub fn write(
     ))
 }
 
-fn content_of(options: &Options, git: Option<&Git>) -> Result<Vec<u8>, OpenError> {
+fn content_of(options: &BlameOptions, git: Option<&Git>) -> Result<Vec<u8>, OpenError> {
     let file = &options.file;
     if let Some(rev) = &options.rev {
         let found = git
@@ -184,7 +184,7 @@ fn content_of(options: &Options, git: Option<&Git>) -> Result<Vec<u8>, OpenError
 
 /// Whether a commit is late enough to have a line of a call. A commit that was amended may have
 /// had it before the call, which matters where nothing is known of what was there.
-fn may_hold(commit: &Commit, event: &Event, by: Author) -> bool {
+fn may_hold(commit: &GitCommit, event: &Event, by: Author) -> bool {
     let at = if by.is_blind { commit.made } else { commit.at };
     at.0 + 999 >= event.at.0
 }
@@ -193,7 +193,7 @@ fn may_hold(commit: &Commit, event: &Event, by: Author) -> bool {
 fn replay(
     events: &[Event],
     place: usize,
-    history: &[Committed],
+    history: &[CommittedFile],
     now: &[Arc<str>],
 ) -> Vec<FileLine> {
     let mut version = Version::default();
@@ -218,7 +218,7 @@ fn replay(
 
 /// The number of the first event after a commit. A commit has the second in which it was made, and
 /// may be amended later: it is after those changes whose text it has.
-fn due(commit: &Committed, events: &[Event], place: usize) -> usize {
+fn due(commit: &CommittedFile, events: &[Event], place: usize) -> usize {
     let start = events.partition_point(|event| event.at < commit.made);
     let end = events.partition_point(|event| event.at.0 <= commit.at.0 + 999);
     let content = Text::clean(&text_of(&commit.content));
@@ -230,21 +230,21 @@ fn due(commit: &Committed, events: &[Event], place: usize) -> usize {
 }
 
 /// Whether all that a step wrote stands in a content.
-fn is_in(step: &Step, content: &str) -> bool {
+fn is_in(step: &FileStep, content: &str) -> bool {
     let is_there = |text: &str| {
         let text = text.trim();
         text.len() > 20 && content.contains(text)
     };
     match step {
-        Step::Write {
+        FileStep::Write {
             content: written, ..
         } => written.trim() == content.trim(),
-        Step::Replace { pairs, .. } => pairs
+        FileStep::Replace { pairs, .. } => pairs
             .iter()
             .any(|(old, new)| !old.contains(new.as_str()) && is_there(new)),
-        Step::Patch(hunks) => hunks.iter().any(|hunk| is_there(&hunk.added())),
-        Step::Delete => content.is_empty(),
-        Step::Read { .. } | Step::Before(_) | Step::Unknown => false,
+        FileStep::Patch(hunks) => hunks.iter().any(|hunk| is_there(&hunk.added())),
+        FileStep::Delete => content.is_empty(),
+        FileStep::Read { .. } | FileStep::Before(_) | FileStep::Unknown => false,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::analysis::expression::When;
 use crate::analysis::files::Files;
 use crate::analysis::loops::Loops;
 use crate::analysis::money::spending::statement::Statement;
-use crate::analysis::waste::{Sources, Waste, WasteKind};
+use crate::analysis::waste::{Waste, WasteKind, WasteSources};
 use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, Target};
 use crate::listing::sort::Value;
@@ -40,7 +40,7 @@ const SHOWN: usize = 20;
 
 /// Options of the report.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Options {
+pub struct WasteOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,
     /// What sums are grouped by; `None` for a row each.
@@ -84,7 +84,7 @@ type KindSums = BTreeMap<WasteKind, WasteSum>;
 
 /// Finds the waste of all sessions and writes it.
 pub fn write(
-    options: &Options,
+    options: &WasteOptions,
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<outcome::ReportOutcome, ReportError> {
@@ -128,7 +128,7 @@ pub fn write(
 fn waste_of(reading: &Reading, found: &FoundSession, by: Option<By>, now: Timestamp) -> Seen {
     let transcript = &reading.transcript;
     let windows = Memo::<Windows>::of(transcript);
-    let sources = Sources {
+    let sources = WasteSources {
         transcript,
         calls: &Memo::<Calls>::of(transcript),
         carried: &Memo::<Carried>::compute(transcript, &windows),
@@ -162,7 +162,7 @@ fn waste_of(reading: &Reading, found: &FoundSession, by: Option<By>, now: Timest
     sources.waste().into_iter().filter_map(row).collect()
 }
 
-fn write_rows(rows: Vec<WasteRow>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+fn write_rows(rows: Vec<WasteRow>, options: &WasteOptions, out: &mut dyn Write) -> io::Result<()> {
     let list = WasteList(&rows);
     let keys = DEAREST.sort(&list, (0..rows.len()).collect());
     let sorted = || keys.iter().filter_map(|key| list.row(key));
@@ -217,7 +217,7 @@ fn write_rows(rows: Vec<WasteRow>, options: &Options, out: &mut dyn Write) -> io
 fn write_sums(
     rows: &[(Name, WasteRow)],
     by: By,
-    options: &Options,
+    options: &WasteOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut groups: BTreeMap<&Name, (WasteSum, KindSums)> = BTreeMap::new();

@@ -8,7 +8,7 @@ use proptest::test_runner::RngSeed;
 use super::{Indexes, Needs};
 use crate::analysis::account::Figures;
 use crate::analysis::calls::Place;
-use crate::analysis::loops::Run;
+use crate::analysis::loops::CallRun;
 use crate::analysis::timeline::Span;
 use crate::model::body::{Held, Tree};
 use crate::model::edit::{Batch, BatchMode, Edit, Feed, MetaEdit, Stage};
@@ -336,7 +336,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         "loops",
         &(
             loops.undone.iter().collect::<Vec<_>>(),
-            loops.current(transcript).map(Run::count),
+            loops.current(transcript).map(CallRun::count),
         ),
     );
     let places: Vec<Place> = calls.all().collect();

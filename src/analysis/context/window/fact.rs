@@ -11,7 +11,7 @@ use crate::model::fingerprint::Print;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
-use crate::model::usage::{Step, Usage};
+use crate::model::usage::{StepUsage, Usage};
 
 /// Name of the hook that Claude Code runs when a session is opened again.
 const OPENED_AGAIN: &str = "hook SessionStart:resume";
@@ -54,7 +54,7 @@ pub(super) struct SentEntryPart {
 /// What an answer records of its request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prompted {
-    pub(super) seen: Step,
+    pub(super) seen: StepUsage,
     /// Tokens written to the cache for an hour.
     pub(super) write_1h: u64,
     pub(super) model: Option<Name>,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ratatui::text::Span;
 
 use crate::analysis::calls::Place;
-use crate::analysis::files::steps::{Step, step_of};
+use crate::analysis::files::steps::{FileStep, step_of};
 use crate::analysis::files::version::Version;
 use crate::analysis::files::{FileUses, Op, Use};
 use crate::app::input::action::Action;
@@ -23,7 +23,7 @@ use crate::model::transcript::Transcript;
 use crate::render::wrap;
 
 /// What was read of a use: `None` if it neither changed nor showed the file.
-type Steps = HashMap<(Place, Op), Option<Step>>;
+type Steps = HashMap<(Place, Op), Option<FileStep>>;
 
 /// The lines of a file.
 #[derive(Debug, Default)]
@@ -78,7 +78,8 @@ impl FileLines {
                 .steps
                 .get(&(one.place, one.op))
                 .and_then(Option::as_ref);
-            if let Some(step) = step.filter(|step| one.outcome.is_good() || **step == Step::Unknown)
+            if let Some(step) =
+                step.filter(|step| one.outcome.is_good() || **step == FileStep::Unknown)
             {
                 version.apply(step, u32::try_from(number).unwrap_or(u32::MAX));
             }

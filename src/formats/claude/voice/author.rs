@@ -7,7 +7,7 @@ use crate::model::text::Name;
 
 /// Who wrote a record.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Author<'a> {
+pub(crate) enum RecordAuthor<'a> {
     /// A human, or a program that prompts instead of one.
     Human,
     /// Another sender, with the exact message if it is recorded beside the text that the model
@@ -29,21 +29,21 @@ pub(crate) fn author_of<'a>(
     origin: &'a Json<'a>,
     is_meta: bool,
     is_main: bool,
-) -> Author<'a> {
+) -> RecordAuthor<'a> {
     if let Some(kind) = origin.get("kind").filled().filter(|kind| is_word(kind)) {
         return if kind == "human" {
-            Author::Human
+            RecordAuthor::Human
         } else {
-            Author::Other(sender(kind, origin), origin.get("body").filled())
+            RecordAuthor::Other(sender(kind, origin), origin.get("body").filled())
         };
     }
     if is_meta {
-        return Author::Program;
+        return RecordAuthor::Program;
     }
-    let in_turn_of = |kind| Author::InTurnOf(Sender::of(kind));
+    let in_turn_of = |kind| RecordAuthor::InTurnOf(Sender::of(kind));
     match record.get("promptSource").str_or_empty() {
-        "typed" | "queued" | "sdk" | "suggestion_accepted" => return Author::Human,
-        _ if !is_main => return Author::Unknown,
+        "typed" | "queued" | "sdk" | "suggestion_accepted" => return RecordAuthor::Human,
+        _ if !is_main => return RecordAuthor::Unknown,
         _ => {}
     }
     match (
@@ -54,7 +54,7 @@ pub(crate) fn author_of<'a>(
         ("peer", _) => in_turn_of(SenderKind::Peer),
         ("scheduled", _) => in_turn_of(SenderKind::Schedule),
         (_, "system") => in_turn_of(SenderKind::Runtime),
-        _ => Author::Unknown,
+        _ => RecordAuthor::Unknown,
     }
 }
 
@@ -96,7 +96,7 @@ fn sender(kind: &str, origin: &Json<'_>) -> Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::{Author, author_of};
+    use super::{RecordAuthor, author_of};
     use crate::formats::json::read;
     use crate::model::entry::sender::SenderKind;
 
@@ -109,7 +109,7 @@ mod tests {
             record.get("isMeta").is_true(),
             true,
         ) {
-            Author::Other(sender, body) => Ok((
+            RecordAuthor::Other(sender, body) => Ok((
                 sender.kind,
                 sender.name.map(|name| name.to_string()).unwrap_or_default(),
                 body.map(str::to_owned),

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
-use super::Options;
+use super::BlameOptions;
 use crate::analysis::derived::Memo;
-use crate::analysis::files::steps::Step;
+use crate::analysis::files::steps::FileStep;
 use crate::analysis::files::{Files, paths};
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
 use crate::ingest::find::{self, Looked, Unread, UnreadReader};
@@ -34,7 +34,7 @@ pub(super) struct Event {
     /// Number of the path that it names it by.
     pub(super) place: usize,
     pub(super) at: Timestamp,
-    pub(super) step: Step,
+    pub(super) step: FileStep,
     pub(super) call: Arc<Call>,
 }
 
@@ -63,13 +63,13 @@ enum Message {
 }
 
 /// The paths that are meant, the file's own first.
-pub(super) struct Places {
+pub(super) struct WantedPaths {
     /// Each as it is written, and without links.
     all: Vec<(String, PathBuf)>,
     name: String,
 }
 
-impl Places {
+impl WantedPaths {
     pub(super) fn of(own: &Path, others: impl Iterator<Item = PathBuf>) -> Self {
         let place = |path: PathBuf| {
             let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
@@ -144,8 +144,8 @@ impl Places {
 
 /// The events of all sessions, in order of time.
 pub(super) fn collect(
-    options: &Options,
-    places: &Places,
+    options: &BlameOptions,
+    places: &WantedPaths,
     now: Timestamp,
     missed: &mut Missed,
 ) -> Vec<Event> {
@@ -174,7 +174,7 @@ pub(super) fn collect(
                 Message::Events(new) => events.extend(new.into_iter().filter(|event| {
                     let call = &event.call;
                     let name = call.id.clone().unwrap_or_else(|| call.key.clone());
-                    let is_before = matches!(event.step, Step::Before(_));
+                    let is_before = matches!(event.step, FileStep::Before(_));
                     known.insert((name, event.at, event.place, is_before))
                 })),
                 Message::Failure(ReadFailure::Named(failure)) => missed.refused.push(failure),
@@ -189,8 +189,8 @@ pub(super) fn collect(
 }
 
 fn read(
-    options: &Options,
-    places: &Places,
+    options: &BlameOptions,
+    places: &WantedPaths,
     sieve: &(dyn Fn(&[u8]) -> Vec<std::ops::Range<usize>> + Sync),
     (reader, unread): (&mut UnreadReader, &Unread),
     say: &mut dyn FnMut(Message) -> bool,
@@ -229,7 +229,7 @@ fn read(
     }
 }
 
-fn events_of(reading: &mut Reading, places: &Places, format: &'static str) -> Vec<Event> {
+fn events_of(reading: &mut Reading, places: &WantedPaths, format: &'static str) -> Vec<Event> {
     let files = Memo::<Files>::of(&reading.transcript);
     let root = reading.transcript.meta().root.clone();
     let meant: Vec<_> = files

@@ -31,7 +31,7 @@ pub(super) struct Git {
 }
 
 /// A content of the file.
-pub(super) struct Committed {
+pub(super) struct CommittedFile {
     /// When its author made it, and when it was committed: later, if it was amended or rebased.
     pub(super) made: Timestamp,
     pub(super) at: Timestamp,
@@ -40,7 +40,7 @@ pub(super) struct Committed {
 
 /// A commit that a line is from.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Commit {
+pub(super) struct GitCommit {
     pub(super) id: String,
     #[serde(skip)]
     pub(super) made: Timestamp,
@@ -93,7 +93,7 @@ impl Git {
 
     /// The contents of the file along the first parents of a revision, the oldest first: the last
     /// one before `since`, and all later ones.
-    pub(super) fn history(&self, rev: &str, since: Timestamp) -> Vec<Committed> {
+    pub(super) fn history(&self, rev: &str, since: Timestamp) -> Vec<CommittedFile> {
         let arguments = [
             "log",
             "--first-parent",
@@ -128,7 +128,7 @@ impl Git {
         commits
             .iter()
             .zip(contents)
-            .map(|((_, made, at), content)| Committed {
+            .map(|((_, made, at), content)| CommittedFile {
                 made: *made,
                 at: *at,
                 // In a commit that removed it there is nothing of it.
@@ -184,7 +184,7 @@ impl Git {
     pub(super) fn blame(
         &self,
         rev: Option<&str>,
-    ) -> (Vec<Option<String>>, HashMap<String, Commit>) {
+    ) -> (Vec<Option<String>>, HashMap<String, GitCommit>) {
         let mut arguments = vec!["blame", "--porcelain", "--no-textconv"];
         arguments.extend(rev);
         arguments.extend(["--", self.path.as_str()]);
@@ -204,7 +204,7 @@ impl Git {
         (lines, self.commits(ids))
     }
 
-    fn commits(&self, ids: HashSet<String>) -> HashMap<String, Commit> {
+    fn commits(&self, ids: HashSet<String>) -> HashMap<String, GitCommit> {
         let format = "--format=%H%x1f%at%x1f%ct%x1f%an%x1f%s%x1f%(trailers:only,unfold)%x1f%N%x1e";
         let mut found = HashMap::new();
         let ids: Vec<String> = ids.into_iter().collect();
@@ -225,7 +225,7 @@ impl Git {
     }
 }
 
-fn commit_of(record: &str) -> Option<(String, Commit)> {
+fn commit_of(record: &str) -> Option<(String, GitCommit)> {
     let fields: Vec<&str> = record.trim_start_matches('\n').split(FIELD).collect();
     let [id, made, at, author, summary, trailers, notes] = fields.as_slice() else {
         return None;
@@ -235,7 +235,7 @@ fn commit_of(record: &str) -> Option<(String, Commit)> {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.map(Text::clean).collect::<Vec<Text>>()
     };
-    let commit = Commit {
+    let commit = GitCommit {
         id: (*id).to_owned(),
         made,
         at,

@@ -8,8 +8,8 @@ use ratatui::text::Span;
 use serde::Serialize;
 
 use super::collect::Call;
-use super::git::Commit;
-use super::{Blamed, Options, Report, Sureness};
+use super::git::GitCommit;
+use super::{BlameOptions, Blamed, Report, Sureness};
 use crate::model::fingerprint::hash_of;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
@@ -65,14 +65,14 @@ impl Report {
             .collect()
     }
 
-    fn commit(&self, blamed: &Blamed) -> Option<&Commit> {
+    fn commit(&self, blamed: &Blamed) -> Option<&GitCommit> {
         self.commits.get(blamed.commit.as_deref()?)
     }
 
     pub(super) fn write_text(
         &self,
         lines: (usize, usize),
-        options: &Options,
+        options: &BlameOptions,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         if let (Some((first, last)), Some(line)) = (options.lines, self.lines.get(lines.0 - 1))
@@ -147,7 +147,7 @@ impl Report {
         &self,
         line: &Blamed,
         number: usize,
-        options: &Options,
+        options: &BlameOptions,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let mut put = |label: &str, words: &str| {
@@ -308,7 +308,7 @@ struct RangeLine<'a> {
     sure: &'static str,
     contributor: Contributor<'a>,
     call: Option<CallLine<'a>>,
-    commit: Option<&'a Commit>,
+    commit: Option<&'a GitCommit>,
 }
 
 #[derive(Serialize)]
