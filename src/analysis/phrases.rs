@@ -1,5 +1,7 @@
 //! Short texts for facts, shared by the viewer and the reports.
 
+use itertools::Itertools as _;
+
 use super::account::{Account, Figures};
 use super::activity::Activity;
 use super::calls::lifecycle::{EndReport, EndRole, late_ms};
@@ -155,7 +157,6 @@ pub(crate) fn model(model: &str) -> String {
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());
     name.split('-')
         .filter(|part| !is_date(part))
-        .collect::<Vec<_>>()
         .join("-")
         .chars()
         .take(24)

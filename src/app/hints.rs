@@ -1,6 +1,7 @@
 //! The line of hints: the keys for the focused item, with the user's own bindings; the help starts
 //! with the same keys. And the bar of views with their keys.
 
+use itertools::Itertools as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::input::action::{Action, LandmarkKind, PaneChange, View, Way};
@@ -213,9 +214,7 @@ fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(Strin
         let keys = actions
             .iter()
             .filter_map(|action| app.keys.keymap.keys_of(*action).next());
-        keys.map(|keys| keys.replace(' ', ""))
-            .collect::<Vec<_>>()
-            .join("/")
+        keys.map(|keys| keys.replace(' ', "")).join("/")
     };
     let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
     all.filter(|(keys, _)| !keys.is_empty()).collect()

@@ -11,6 +11,8 @@
 use std::ops::Range;
 use std::path::Path;
 
+use itertools::Itertools as _;
+
 use super::decoder::{Decoder, Format, Input};
 
 use super::definition::head::Head;
@@ -460,7 +462,7 @@ fn without_marks(text: &str, mark: &str) -> String {
 }
 
 fn words_hash(text: &str) -> Piece {
-    Piece::of(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+    Piece::of(&text.split_whitespace().join(" "))
 }
 
 /// Parses `Tokens: 9.7k sent, 2k cache hit, 85 received. Cost: $0.01 message, $0.03 session.`; the

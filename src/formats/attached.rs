@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
+
 use super::inline::decoded_size;
 use super::json::Json;
 use crate::model::figures;
@@ -120,7 +122,7 @@ pub(crate) fn describe_known(part: &Json<'_>) -> Option<Attachment> {
             let texts = [word("uri"), word("description")];
             Attachment {
                 title: titled_with("link", name, word("mimeType"), size),
-                text: texts.into_iter().flatten().collect::<Vec<_>>().join("\n"),
+                text: texts.into_iter().flatten().join("\n"),
             }
         }
         "resource" if part.get("resource").has("uri") => {
@@ -147,7 +149,7 @@ pub(crate) fn describe_known(part: &Json<'_>) -> Option<Attachment> {
             let texts = [address, Some(&*words).filter(|words| !words.is_empty())];
             return titled(
                 word("title").unwrap_or_default().to_owned(),
-                texts.into_iter().flatten().collect::<Vec<_>>().join("\n"),
+                texts.into_iter().flatten().join("\n"),
             );
         }
         "tool_reference" => return titled(String::new(), word("tool_name")?.to_owned()),
@@ -207,7 +209,7 @@ fn provider_result(content: &Json<'_>, kind: &str) -> Option<Attachment> {
             let texts = [word("stdout"), hidden.as_deref(), word("stderr")]
                 .into_iter()
                 .flatten();
-            text(texts.chain(files).collect::<Vec<_>>().join("\n"))
+            text(texts.chain(files).join("\n"))
         }
         "text_editor_code_execution_view_result" => {
             text(content.get("content").str_or_empty().to_owned())
@@ -222,7 +224,6 @@ fn provider_result(content: &Json<'_>, kind: &str) -> Option<Attachment> {
                 .items()
                 .iter()
                 .filter_map(Json::str)
-                .collect::<Vec<_>>()
                 .join("\n"),
         ),
         "web_fetch_result" => {
@@ -238,7 +239,6 @@ fn provider_result(content: &Json<'_>, kind: &str) -> Option<Attachment> {
             text(
                 tools
                     .filter_map(|tool| tool.get("tool_name").filled())
-                    .collect::<Vec<_>>()
                     .join("\n"),
             )
         }
@@ -274,10 +274,7 @@ fn size_of(data: &str) -> String {
 fn titled_with(kind: &str, name: Option<&str>, mime: Option<&str>, size: Option<String>) -> String {
     let named: Cow<'_, str> = name.map_or(kind.into(), |name| format!("{kind} {name}").into());
     let facts = mime.map(str::to_owned).into_iter().chain(size);
-    std::iter::once(named.into_owned())
-        .chain(facts)
-        .collect::<Vec<_>>()
-        .join(" · ")
+    std::iter::once(named.into_owned()).chain(facts).join(" · ")
 }
 
 #[cfg(test)]

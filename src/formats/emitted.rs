@@ -13,6 +13,8 @@ use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 
+use itertools::Itertools as _;
+
 use crate::model::body::{Body, Held, Image, Tree};
 use crate::model::edit::{Edit, MetaEdit, Notice};
 use crate::model::entry::{BlockKind, Break, Entry};
@@ -415,11 +417,7 @@ fn untagged(line: &str) -> Cow<'_, str> {
         part.split_once('>')
             .map_or_else(|| part.to_owned(), |(_, rest)| rest.to_owned())
     };
-    line.split('<')
-        .map(without)
-        .collect::<Vec<_>>()
-        .join(" ")
-        .into()
+    line.split('<').map(without).join(" ").into()
 }
 
 fn words_of(tree: &Tree, all: &mut HashSet<u64>) {

@@ -7,6 +7,8 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use itertools::Itertools as _;
+
 use super::decoder::{Decoder, Format, Input, RecordPlace, show_raw};
 
 use super::definition::head::Head;
@@ -100,7 +102,7 @@ fn reason(probe: &Probe<'_>) -> String {
     } else {
         "records"
     };
-    let keys = keys.iter().map(Text::as_str).collect::<Vec<_>>().join(", ");
+    let keys = keys.iter().map(Text::as_str).join(", ");
     format!(
         "no known agent's marks in the first {} {what}; keys seen: {keys}",
         values.len()

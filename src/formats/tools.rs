@@ -8,6 +8,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use itertools::Itertools as _;
+
 use super::json::{self, Json};
 use crate::model::path::BETWEEN;
 use crate::model::text::Text;
@@ -200,12 +202,12 @@ pub(crate) fn command(input: &Json<'_>) -> Option<String> {
         .or_else(|| words(input.get("command")))
         .or_else(|| words(input.get("cmd")))
         .or_else(|| {
-            let each = input
+            let mut each = input
                 .get("commands")
                 .items()
                 .iter()
                 .filter_map(|one| one.filled().map(str::to_owned));
-            let all = each.collect::<Vec<_>>().join(" ; ");
+            let all = each.join(" ; ");
             (!all.is_empty()).then_some(all)
         })
 }
@@ -240,7 +242,7 @@ fn path(input: &Json<'_>) -> Option<String> {
         let list = ["paths", "files", "file_paths"]
             .into_iter()
             .find(|name| !input.get(name).items().is_empty())?;
-        let paths = input
+        let mut paths = input
             .get(list)
             .items()
             .iter()
@@ -248,7 +250,7 @@ fn path(input: &Json<'_>) -> Option<String> {
                 Some(path) => Some(path.to_owned()),
                 None => path(one),
             });
-        let all = paths.collect::<Vec<_>>().join(BETWEEN);
+        let all = paths.join(BETWEEN);
         (!all.is_empty()).then_some(all)
     })
 }
@@ -349,12 +351,12 @@ fn fetched(input: &Json<'_>) -> Option<String> {
     .or_else(|| words(input.get("urls")))
     .or_else(|| words(input.get("queries")))
     .or_else(|| {
-        let searched = input
+        let mut searched = input
             .get("search_query")
             .items()
             .iter()
             .filter_map(|one| first(one, &["q"]));
-        Some(searched.collect::<Vec<_>>().join(" ")).filter(|searched| !searched.is_empty())
+        Some(searched.join(" ")).filter(|searched| !searched.is_empty())
     });
     match (first(input, &["action"]), target) {
         (Some(action), Some(target)) => Some(format!("{action} {target}")),
@@ -373,12 +375,12 @@ fn delegated(input: &Json<'_>) -> Option<String> {
         "objective",
     ];
     let Some(what) = first(input, &names) else {
-        let tasks = input
+        let mut tasks = input
             .get("tasks")
             .items()
             .iter()
             .filter_map(|task| first(task, &names));
-        let all = tasks.collect::<Vec<_>>().join(" ; ");
+        let all = tasks.join(" ; ");
         return (!all.is_empty()).then_some(all);
     };
     let who = first(

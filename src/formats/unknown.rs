@@ -13,6 +13,8 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
+
 use super::attached::joined;
 use super::definition::heads;
 use super::definition::kinds::{KindRule, Kinds, label};
@@ -125,7 +127,7 @@ pub(crate) fn block(kind: NamedKind<'_>, json: &Json<'_>, out: &mut Batch) -> Bl
             // Only its text is shown, or the named object: the model was sent no more.
             let (judged, said) = match (known, known.text(kind.0, json)) {
                 (KindRule::Setting(_), Some(said)) => {
-                    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let said = said.split_whitespace().join(" ");
                     return BlockKind::Break(Break::setting(&said));
                 }
                 (_, Some(said)) => (Judged::Text, Some(said)),

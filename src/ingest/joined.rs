@@ -12,6 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
+use itertools::Itertools as _;
 
 use merge::Merge;
 pub(crate) use seat::{key_at, of_file};
@@ -220,11 +221,11 @@ impl Joiner<'_> {
     }
 
     fn send_lost(&mut self) -> bool {
-        let words = self
+        let mut words = self
             .lost
             .iter()
             .map(|(number, word)| format!("{}: {word}", number + 1));
-        let words = words.collect::<Vec<_>>().join(", ");
+        let words = words.join(", ");
         let state = if words.is_empty() {
             LinkState::Live
         } else {

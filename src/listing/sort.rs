@@ -1,5 +1,7 @@
 //! Values of rows in columns, and the order of rows.
 
+use itertools::Itertools as _;
+
 use crate::analysis::money::cost::usd;
 use crate::analysis::phrases;
 use crate::model::figures;
@@ -81,7 +83,7 @@ impl Value {
 
     /// A text with each run of whitespace replaced by a blank.
     pub(crate) fn line(text: &str) -> Self {
-        Self::Text(text.split_whitespace().collect::<Vec<_>>().join(" "))
+        Self::Text(text.split_whitespace().join(" "))
     }
 
     /// This value, sorted by `rank` instead.

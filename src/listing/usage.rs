@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use itertools::Itertools as _;
+
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, CellLook, Column, Listing, cell};
 use crate::analysis::by::By;
@@ -265,7 +267,7 @@ pub(crate) fn distinguishing_ends<'p>(
                 .or_default() += 1;
         }
     }
-    let whole = |parts: &[&str]| parts.iter().rev().copied().collect::<Vec<_>>().join("/");
+    let whole = |parts: &[&str]| parts.iter().rev().copied().join("/");
     let mut ends = HashMap::new();
     for path in &paths {
         let mut heads = (1..path.len()).filter_map(|length| path.get(..length));

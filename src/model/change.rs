@@ -8,6 +8,8 @@ mod patch;
 
 use std::cmp::Reverse;
 
+use itertools::Itertools as _;
+
 use super::body::{Body, Tree};
 use super::text::Text;
 use super::tool::{self, ToolCall, ToolKind};
@@ -103,7 +105,7 @@ pub fn text<'a>(lines: impl Iterator<Item = &'a DiffLine>) -> Text {
         };
         format!("{sign}{}", line.text())
     };
-    Text::output(&lines.map(signed).collect::<Vec<_>>().join("\n"))
+    Text::output(&lines.map(signed).join("\n"))
 }
 
 /// Lines that a call added to a file and removed from it; of a written file, all of them. `None`

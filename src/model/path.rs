@@ -1,5 +1,7 @@
 //! Paths as they are shown: relative to the folder where the session began.
 
+use itertools::Itertools as _;
+
 /// Separator of several paths in a headline; hardly any path contains it.
 pub const BETWEEN: &str = " ; ";
 
@@ -31,7 +33,6 @@ pub fn relative_paths<'a>(paths: &'a str, root: Option<&str>) -> std::borrow::Co
     paths
         .split(BETWEEN)
         .map(|path| relative_to(path, root))
-        .collect::<Vec<_>>()
         .join(BETWEEN)
         .into()
 }

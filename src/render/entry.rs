@@ -7,6 +7,7 @@ mod records;
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -199,11 +200,7 @@ fn identity(item: &Item<'_>, dot: &str) -> String {
             .map(|model| without_sgr(model).into_owned()),
         Some(place(entry.origin, dot)),
     ];
-    parts
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(&format!(" {dot} "))
+    parts.into_iter().flatten().join(&format!(" {dot} "))
 }
 
 /// `line 12 · byte 345 +678`
@@ -379,7 +376,7 @@ fn on_one_line(body: &Body) -> String {
     let plain = without_sgr(wrap::head(body.text_or_stub(), 2_000));
     let readable = tags::readable(&plain);
     let plain = readable.as_deref().unwrap_or(&plain);
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    plain.split_whitespace().join(" ")
 }
 
 fn prose_rows(sheet: &EntryRows<'_>, body: &Body, detail: Detail, is_aside: bool) -> Vec<Row> {

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
 use pulldown_cmark::Alignment;
 use ratatui::style::Modifier;
 use ratatui::text::Span;
@@ -241,12 +242,7 @@ impl WebPages<'_> {
             let address = address(item).unwrap_or_default();
             let title = text_of(item, &["title", "name"]).unwrap_or_default();
             let mut links = LinkTargets::default();
-            let plain = |text: &str| {
-                without_sgr(text)
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            };
+            let plain = |text: &str| without_sgr(text).split_whitespace().join(" ");
             let front = vec![Span::styled(
                 format!("{} ", theme.glyphs().list.bullet),
                 theme.dim,

@@ -4,6 +4,7 @@ mod card;
 mod facts;
 mod plan;
 
+use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -338,10 +339,7 @@ pub(crate) fn image_rows(
         source,
         more,
     ];
-    let words = format!(
-        "[{}]",
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
-    );
+    let words = format!("[{}]", parts.into_iter().flatten().join(" "));
     let line = wrap::fit(&[Span::styled(words, theme.dim)], width, theme.glyphs().cut);
     let mut rows = vec![Row {
         line: line.into(),

@@ -14,6 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
 use super::outcome::{Missed, ReportError, ReportOutcome};
@@ -477,7 +478,7 @@ impl StatusValues {
             number(self.running, "running"),
             self.cost().map(|cost| format!("{cost} today")),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        parts.into_iter().flatten().join(" · ")
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::RecvTimeoutError;
+use itertools::Itertools as _;
 use serde::Serialize;
 use signal_hook::consts::SIGINT;
 
@@ -328,5 +329,5 @@ fn sum(rows: &[&SessionRow], more: usize) -> String {
         (working > 0).then(|| format!("{working} at work")),
         cost,
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().join(", ")
 }

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use itertools::Itertools as _;
+
 use super::child::ChildExit;
 use super::{Flow, Viewer, editor, notify, pipe};
 use crate::app::alarms::AlarmNotice;
@@ -93,13 +95,7 @@ impl Viewer {
     /// The records as they were written, one a line.
     pub(super) fn read_lines(&self, origins: &[Origin]) -> Option<String> {
         let records = self.opened.as_ref()?.workers.texts(origins)?;
-        Some(
-            records
-                .iter()
-                .map(|record| on_one_line(record))
-                .collect::<Vec<_>>()
-                .join("\n"),
-        )
+        Some(records.iter().map(|record| on_one_line(record)).join("\n"))
     }
 
     /// Opens the file of a record in the editor.

@@ -1,5 +1,7 @@
 //! Extracts the notes of an entry for the brief: no more than its records claim.
 
+use itertools::Itertools as _;
+
 use super::Whole;
 use super::outputs::{
     commits_of, complaint_of, end_of_push, end_of_tests, shows_failures, still_runs, was_stopped,
@@ -403,11 +405,7 @@ impl Noted {
             .map(|(passed, _)| *passed)
             .or(exit.filter(|is_well| *is_well));
         let of = |step: &SimpleCommand<'_>| words_of(without_keywords(step.text));
-        let command = tests
-            .iter()
-            .map(|(_, step)| of(step))
-            .collect::<Vec<_>>()
-            .join("; ");
+        let command = tests.iter().map(|(_, step)| of(step)).join("; ");
         let folder = steps
             .iter()
             .map(of)
@@ -441,10 +439,10 @@ fn is_running(call: &ToolCall, facts: &str, output: &str) -> bool {
 
 /// The words of a command on one line, without redirections of stderr.
 fn words_of(command: &str) -> String {
-    let words = command
+    let mut words = command
         .split_whitespace()
         .filter(|word| !word.starts_with("2>"));
-    words.collect::<Vec<_>>().join(" ")
+    words.join(" ")
 }
 
 /// Whether a filter after the tests may have removed failures from the output, so that the rest

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use itertools::Itertools as _;
+
 use super::{Brief, Change, Failure, Fault, TestRun, UnfinishedCall, as_is, prompts, quoted};
 use crate::analysis::account::{Account, Class, Sums};
 use crate::analysis::calls::Place;
@@ -128,13 +130,7 @@ impl BriefRow {
     /// The whole text of the row.
     pub(crate) fn words(&self) -> String {
         let parts = [self.code.as_str(), self.text.as_str()];
-        parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" ")
-            + &self.why
-            + &self.end
+        parts.into_iter().filter(|part| !part.is_empty()).join(" ") + &self.why + &self.end
     }
 }
 
@@ -269,10 +265,7 @@ impl BriefSources<'_> {
                 .span_ms()
                 .map(|ms| format!("{} from first to last", duration(ms))),
         ];
-        BriefRow::of(
-            parts.into_iter().flatten().collect::<Vec<_>>().join(" · "),
-            None,
-        )
+        BriefRow::of(parts.into_iter().flatten().join(" · "), None)
     }
 
     fn waste(&self) -> Vec<BriefRow> {

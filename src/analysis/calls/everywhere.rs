@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use itertools::Itertools as _;
 use regex::Regex;
 
 use super::durations::{Durations, Spread};
@@ -106,7 +107,7 @@ static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 const LONGEST: usize = 120;
 
 fn signature(said: &str) -> String {
-    let mut words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words = said.split_whitespace().join(" ");
     for (pattern, word) in VARIES.iter() {
         words = pattern.replace_all(&words, *word).into_owned();
     }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use itertools::Itertools as _;
+
 use super::uses::Op;
 use crate::model::body::Tree;
 use crate::model::change::{self, DiffLine, LineSign};
@@ -91,10 +93,7 @@ impl Hunk {
             .lines
             .iter()
             .filter(|(sign, _)| *sign == LineSign::Added);
-        added
-            .map(|(_, text)| text.as_str())
-            .collect::<Vec<_>>()
-            .join("\n")
+        added.map(|(_, text)| text.as_str()).join("\n")
     }
 
     /// The lines of the old file (`Removed`) or of the new one (`Added`).

@@ -1,5 +1,7 @@
 //! Names of groups and rate limits as text: the same for the written table and for the view.
 
+use itertools::Itertools as _;
+
 use super::UsageGroup;
 use crate::analysis::by::By;
 use crate::model::figures;
@@ -40,7 +42,7 @@ impl UsageGroup {
             .as_ref()
             .and_then(|(_, title)| title.as_deref())
             .unwrap_or_default();
-        title.split_whitespace().collect::<Vec<_>>().join(" ")
+        title.split_whitespace().join(" ")
     }
 }
 

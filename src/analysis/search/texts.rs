@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use itertools::Itertools as _;
 use regex::{Regex, RegexBuilder};
 
 use super::literal_prefilter::{LiteralPrefilter, without_width};
@@ -81,10 +82,10 @@ fn literal(typed: &str) -> String {
         return regex::escape(typed);
     }
     let mut buffer = [0; 4];
-    let letters = seen
+    let mut letters = seen
         .chars()
         .map(|c| regex::escape(c.encode_utf8(&mut buffer)));
-    letters.collect::<Vec<_>>().join(MARKS)
+    letters.join(MARKS)
 }
 
 /// Why a text is not a valid regular expression, and at which character.

@@ -1,5 +1,7 @@
 //! The plain text of an item for the copy keys, without colours.
 
+use itertools::Itertools as _;
+
 use crate::app::input::action::CopyTarget;
 use crate::model::body::{Body, Tree};
 use crate::model::entry::{BlockKind, Entry};
@@ -108,10 +110,7 @@ fn joined(head: &str, below: &str) -> String {
     let parts = [head, below]
         .into_iter()
         .map(|part| part.trim_end_matches('\n'));
-    parts
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+    parts.filter(|part| !part.is_empty()).join("\n")
 }
 
 /// The source lines of rows of a block, each once. Lines in between without a row, such as an empty
@@ -227,15 +226,12 @@ pub(crate) fn json(tree: &Tree) -> String {
         Tree::Bool(flag) => flag.to_string(),
         Tree::Number(n) => n.to_string(),
         Tree::Text(text) => quoted(text),
-        Tree::List(items) => format!("[{}]", items.iter().map(json).collect::<Vec<_>>().join(",")),
+        Tree::List(items) => format!("[{}]", items.iter().map(json).join(",")),
         Tree::Map(members) => {
             let member = |(key, value): &(crate::model::text::Text, Tree)| {
                 format!("{}:{}", quoted(key), json(value))
             };
-            format!(
-                "{{{}}}",
-                members.iter().map(member).collect::<Vec<_>>().join(",")
-            )
+            format!("{{{}}}", members.iter().map(member).join(","))
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A turn as Markdown: prompt, thinking, calls and answers.
 
+use itertools::Itertools as _;
+
 use super::excerpt::{self, ItemText};
 use crate::app::input::action::CopyTarget;
 use crate::model::body::Body;
@@ -127,7 +129,7 @@ fn body_text(body: &Body) -> Result<Option<String>, NotLoaded> {
 
 fn quoted(text: &str) -> String {
     let line = |line: &str| format!("> {line}").trim_end().to_owned();
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+    text.lines().map(line).join("\n")
 }
 
 /// A call: name and headline, the input if it has more than the headline, and the result.

@@ -2,6 +2,8 @@
 //!
 //! Invariant: no sequence of keys is a prefix of another; the last binding of a sequence wins.
 
+use itertools::Itertools as _;
+
 use super::action::{Action, QuickFilter};
 use super::bindings::{BINDINGS, Binding};
 use super::keys::{Press, parse_keys};
@@ -188,7 +190,7 @@ impl Keymap {
     /// All bindings, one per line: keys, name of the action, description.
     pub fn listing(&self) -> String {
         let line = |binding: &Binding| {
-            let keys = self.keys_of(binding.action).collect::<Vec<_>>().join("  ");
+            let keys = self.keys_of(binding.action).join("  ");
             format!("{keys:<20} {:<22} {}\n", binding.name, binding.doc)
         };
         BINDINGS.iter().map(line).collect()
@@ -197,10 +199,7 @@ impl Keymap {
 
 /// A key sequence as text.
 pub(crate) fn shown(keys: &[Press]) -> String {
-    keys.iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(" ")
+    keys.iter().join(" ")
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The inspected item, and the phrases that several tabs use.
 
+use itertools::Itertools as _;
 use ratatui::text::Span;
 
 use super::page::PageBuilder;
@@ -74,7 +75,7 @@ impl<'a> InspectedItem<'a> {
             (origin.len > 0).then(|| format!("byte {}", origin.at)),
             (origin.file.0 > 0).then(|| self.file(origin)).flatten(),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+        parts.into_iter().flatten().join("  ")
     }
 
     /// The name of a file of the session.

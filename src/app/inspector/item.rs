@@ -1,5 +1,6 @@
 //! The item tab of everything but calls: prompts, answers, thinking, breaks, stray results.
 
+use itertools::Itertools as _;
 use ratatui::text::Span;
 
 use super::inspected::InspectedItem;
@@ -92,10 +93,7 @@ fn role_words(entry: &Entry) -> String {
         .into_iter()
         .filter(|(is_so, _)| *is_so)
         .map(|(_, words)| words);
-    std::iter::once(entry.role.word())
-        .chain(set)
-        .collect::<Vec<_>>()
-        .join(", ")
+    std::iter::once(entry.role.word()).chain(set).join(", ")
 }
 
 fn content(subject: &InspectedItem<'_>, block: &BlockKind, page: &mut PageBuilder<'_>) {

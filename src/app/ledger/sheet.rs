@@ -1,5 +1,6 @@
 //! The page of the ledger: bars by day, usage of limits, and the table.
 
+use itertools::Itertools as _;
 use ratatui::text::{Line, Span};
 
 use super::{DayUsage, LedgerView, SINCE};
@@ -237,7 +238,7 @@ fn status(ledger: &LedgerView, screen: &Screen) -> String {
         copies,
         phrases::unread(&counted.progress.failures),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
+    parts.into_iter().flatten().join("  ")
 }
 
 /// The next shorter or longer span of time.

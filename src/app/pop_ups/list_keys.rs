@@ -1,5 +1,7 @@
 //! The keys of lists of sessions: picker, wall, ledger.
 
+use itertools::Itertools as _;
+
 use crate::app::input::action::{Action, CopyTarget, PaneChange, QuickFilter, Way};
 use crate::app::input::keymap::Keymap;
 use crate::app::screens::AppScreen;
@@ -117,9 +119,7 @@ pub(crate) fn keys_of(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static
             let keys = actions
                 .iter()
                 .filter_map(|action| keymap.keys_of(*action).next());
-            keys.map(|keys| keys.replace(' ', ""))
-                .collect::<Vec<_>>()
-                .join(" ")
+            keys.map(|keys| keys.replace(' ', "")).join(" ")
         };
         own.iter()
             .map(|(actions, doc)| (keys(actions), *doc))

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -248,11 +249,7 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
         times.started.map(Timestamp::date_and_clock),
         times.work_ms.map(|ms| format!("{} of work", duration(ms))),
     ];
-    let words = parts
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(&format!(" {dot} "));
+    let words = parts.into_iter().flatten().join(&format!(" {dot} "));
     vec![
         Span::raw("BRIEF"),
         Span::styled(format!("  {words}"), scene.theme.dim),

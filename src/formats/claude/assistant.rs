@@ -1,6 +1,8 @@
 //! Assistant lines. An answer spans a line per content block; all of them repeat its usage, in old
 //! versions as a growing snapshot.
 
+use itertools::Itertools as _;
+
 use super::bill::BilledRequest;
 use super::lanes::owners::is_companion_line;
 use super::line::TranscriptLine;
@@ -76,8 +78,8 @@ fn is_error(line: &TranscriptLine<'_>) -> bool {
 fn join_error_texts(line: &TranscriptLine<'_>, blocks: &mut Vec<Block>) {
     let content = line.json.at(&["message", "content"]).blocks();
     let texts = content.iter().filter(|block| block_type(block) == "text");
-    let texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
-    let words = Text::clean(&texts.collect::<Vec<_>>().join("\n"));
+    let mut texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
+    let words = Text::clean(&texts.join("\n"));
     blocks.retain(|block| !matches!(block.kind, BlockKind::Text(_)));
     blocks.insert(0, Block::new(line.piece(), Break::Error(words)));
 }

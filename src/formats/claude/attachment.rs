@@ -3,6 +3,8 @@
 
 pub(crate) mod request;
 
+use itertools::Itertools as _;
+
 use super::hooks;
 use super::line::TranscriptLine;
 use super::session::DecoderState;
@@ -177,13 +179,7 @@ fn complaint(attachment: &Json<'_>) -> String {
         attachment.get("stdout"),
         attachment.get("command"),
     ];
-    let texts = |said: &&Json<'_>| {
-        said.blocks()
-            .iter()
-            .filter_map(Json::filled)
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
+    let texts = |said: &&Json<'_>| said.blocks().iter().filter_map(Json::filled).join("\n");
     said.iter()
         .map(texts)
         .find(|text| !text.is_empty())

@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use itertools::Itertools as _;
+
 use super::duration::seconds;
 use super::line::TranscriptLine;
 use crate::formats::json::Json;
@@ -82,7 +84,7 @@ pub(crate) fn summary(line: &TranscriptLine<'_>, hooks: &mut Hooks, out: &mut Ba
         .iter()
         .filter_map(|hook| hook.get("durationMs").count())
         .reduce(u64::saturating_add);
-    let body = out.output(&ran.iter().map(command).collect::<Vec<_>>().join("\n"));
+    let body = out.output(&ran.iter().map(command).join("\n"));
     let raw = Raw {
         title: title("Stop", took),
         body,

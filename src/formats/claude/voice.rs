@@ -8,6 +8,7 @@ pub(crate) mod background;
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
 use memchr::memmem;
 
 use crate::model::entry::Raw;
@@ -422,17 +423,17 @@ fn notice(text: &str) -> (String, String) {
             .find(|(known, _)| known == name)
             .map(|(_, words)| *words)
     };
-    let words = WORDS
+    let mut words = WORDS
         .iter()
         .filter_map(said)
         .chain([rest.trim()])
         .filter(|words| !words.is_empty());
-    let facts = elements
+    let mut facts = elements
         .iter()
         .filter(|(name, _)| !WORDS.contains(name))
         .map(|(name, words)| fact(name, words));
-    let facts = facts.collect::<Vec<_>>().join(" · ");
-    let words = words.collect::<Vec<_>>().join("\n");
+    let facts = facts.join(" · ");
+    let words = words.join("\n");
     if words.is_empty() {
         (facts, words)
     } else {
@@ -449,7 +450,6 @@ fn fact(name: &str, words: &str) -> String {
     inner
         .iter()
         .map(|(name, words)| fact(name, words))
-        .collect::<Vec<_>>()
         .join(" · ")
 }
 

@@ -1,6 +1,8 @@
 //! Decodes tool results: text, a list of `{query, result, success}`, content blocks, or any of
 //! these in a JSON text.
 
+use itertools::Itertools as _;
+
 use crate::formats::inline::decoded_size;
 use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
@@ -114,7 +116,6 @@ pub(super) fn text(content: &Json<'_>) -> String {
             answers
                 .iter()
                 .map(|answer| answer_text(answer, answers.len() > 1))
-                .collect::<Vec<_>>()
                 .join("\n")
         }
         Json::Array(items) => {
@@ -124,7 +125,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
                     .or(item.get("text").str())
                     .map_or_else(|| item.to_source(), str::to_owned)
             };
-            parts.map(text).collect::<Vec<_>>().join("\n")
+            parts.map(text).join("\n")
         }
         // The answer of a sub-agent, with its duration.
         other if other.has("finishReason") && other.has("text") => {
@@ -137,12 +138,12 @@ pub(super) fn text(content: &Json<'_>) -> String {
 /// The text of one answer, with its query if there are several.
 fn answer_text(answer: &Json<'_>, with_query: bool) -> String {
     let fields = ["result", "error"].map(|name| answer.get(name));
-    let parts = fields.iter().filter_map(|field| match field {
+    let mut parts = fields.iter().filter_map(|field| match field {
         Json::Null => None,
         Json::Str(text) => Some(text.to_string()).filter(|text| !text.is_empty()),
         other => Some(other.to_source()),
     });
-    let parts = parts.collect::<Vec<_>>().join("\n");
+    let parts = parts.join("\n");
     match answer.get("query").filled() {
         Some(query) if with_query => format!("── {query}\n{parts}"),
         _ => parts,

@@ -4,6 +4,8 @@
 //!
 //! Invariant: a record gives the same bodies in both cases.
 
+use itertools::Itertools as _;
+
 use super::agents;
 use super::content::text_of;
 use super::line::RolloutLine;
@@ -328,10 +330,10 @@ fn output(subject: &str, json: &Json<'_>) -> String {
             format!("{output}{errors}")
         }
         "files" => {
-            let said = ["stdout", "stderr"]
+            let mut said = ["stdout", "stderr"]
                 .iter()
                 .filter_map(|name| json.get(name).filled());
-            said.collect::<Vec<_>>().join("\n")
+            said.join("\n")
         }
         "server" | "tool" => {
             let result = json.get("result");
@@ -340,11 +342,11 @@ fn output(subject: &str, json: &Json<'_>) -> String {
                 result.get("content"),
                 json.get("content_items"),
             ];
-            let texts = content
+            let mut texts = content
                 .iter()
                 .flat_map(|content| content.items())
                 .filter_map(|part| part.get("text").filled());
-            let text = texts.collect::<Vec<_>>().join("\n");
+            let text = texts.join("\n");
             let errors = [
                 result.get("Err"),
                 json.at(&["error", "message"]),
@@ -365,7 +367,6 @@ fn output(subject: &str, json: &Json<'_>) -> String {
             states
                 .iter()
                 .filter_map(|(_, state)| STATES.iter().find_map(|name| state.get(name).filled()))
-                .collect::<Vec<_>>()
                 .join("\n")
         }
         "search" | "extension" => {

@@ -1,5 +1,7 @@
 //! Calls of the model and their outputs, as response items.
 
+use itertools::Itertools as _;
+
 use super::code_mode::{self, InnerCall};
 use super::content::text_of;
 use super::line::RolloutLine;
@@ -176,13 +178,7 @@ fn patched(input: &Json<'_>) -> Option<Text> {
             .flatten()
             .rfold(path.to_owned(), |path, folder| below(folder, path))
     };
-    Some(Text::clean(
-        &paths
-            .split(BETWEEN)
-            .map(whole)
-            .collect::<Vec<_>>()
-            .join(BETWEEN),
-    ))
+    Some(Text::clean(&paths.split(BETWEEN).map(whole).join(BETWEEN)))
 }
 
 fn words(inner: &InnerCall, is_one_kind: bool) -> String {

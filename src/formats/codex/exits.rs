@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
+
 use super::thread_calls::{CELL, RUNNING};
 use crate::formats::json::{self, Json};
 
@@ -124,7 +126,6 @@ pub(super) fn outputs(printed: &[&str]) -> Option<String> {
         texts
             .iter()
             .map(|text| text.trim_end_matches('\n'))
-            .collect::<Vec<_>>()
             .join("\n")
     })
 }
@@ -141,7 +142,6 @@ fn output(text: &str) -> Cow<'_, str> {
             Cow::Owned(
                 all.iter()
                     .map(|text| text.trim_end_matches('\n'))
-                    .collect::<Vec<_>>()
                     .join("\n"),
             )
         });

@@ -1,6 +1,8 @@
 //! Facts about a thread: its header, which may be repeated with a change, and the settings of each
 //! turn.
 
+use itertools::Itertools as _;
+
 use super::line::RolloutLine;
 use super::places;
 use super::thread::{Thread, piece};
@@ -274,7 +276,7 @@ pub(crate) fn turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
         approval.map(|approval| format!("approval {approval}")),
         sandbox.map(|sandbox| format!("sandbox {sandbox}")),
     ];
-    let setup = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let setup = parts.into_iter().flatten().join(" · ");
     let is_known = std::mem::replace(&mut thread.setup, setup.clone()) == setup;
     if is_known {
         return Fate::Merged;

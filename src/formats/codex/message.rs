@@ -4,6 +4,8 @@
 //! Invariant: the author of a text is determined by the text and its own record, so that a record
 //! that is read alone gives the same result.
 
+use itertools::Itertools as _;
+
 use super::agents::{ENCRYPTED, ReportSource};
 use super::content::{
     answer_blocks, block, content, content_holder, is_unknown, of_side, parts, show_unknown,
@@ -299,12 +301,12 @@ pub(crate) fn hook(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Fate {
-    let fragments = item
+    let mut fragments = item
         .get("fragments")
         .items()
         .iter()
         .filter_map(|fragment| fragment.get("text").filled());
-    let text = fragments.collect::<Vec<_>>().join("\n");
+    let text = fragments.join("\n");
     thread.text(line, ("hook", &text), true, out)
 }
 

@@ -12,6 +12,8 @@ mod turned;
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
+
 use self::turned::{deep, inside, labelled_value, outside, tagged, under, unquoted};
 use crate::formats::attached::{joined, output_text};
 use crate::formats::json::{self, Json};
@@ -231,9 +233,7 @@ impl RecordPath {
     pub(super) fn word(&self, scope: PathScope<'_>) -> Option<Text> {
         if let [Alternatives::All(paths)] = self.0.as_slice() {
             let words: Option<Vec<Text>> = paths.iter().map(|path| path.word(scope)).collect();
-            return words.map(|words| {
-                Text::clean(&words.iter().map(Text::as_str).collect::<Vec<_>>().join("/"))
-            });
+            return words.map(|words| Text::clean(&words.iter().map(Text::as_str).join("/")));
         }
         self.first(scope, |value| word_of(value).map(|word| Text::clean(&word)))
             .flatten()

@@ -5,6 +5,8 @@
 //! A row becomes a record with a member for each column that the table has, in any version of the
 //! agent. Rows are returned in the order of writing.
 
+use itertools::Itertools as _;
+
 use super::head::RowsBeside;
 use super::rule::{ColumnTest, ColumnValue, Documents, Joined, RowStore, Store};
 use super::when::Literal;
@@ -393,20 +395,14 @@ fn object(tables: &Tables, table: &str, lists: &str) -> String {
     };
     format!(
         "json_object({}{lists})",
-        columns(tables, table)
-            .map(field)
-            .collect::<Vec<_>>()
-            .join(", ")
+        columns(tables, table).map(field).join(", ")
     )
 }
 
 /// An expression for the size of a row in bytes.
 fn sizes(tables: &Tables, table: &str) -> String {
     let size = |column: &String| format!("coalesce(octet_length({}), 0)", quoted(column));
-    columns(tables, table)
-        .map(size)
-        .collect::<Vec<_>>()
-        .join(" + ")
+    columns(tables, table).map(size).join(" + ")
 }
 
 fn columns<'t>(tables: &'t Tables, table: &str) -> impl Iterator<Item = &'t String> {

@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use itertools::Itertools as _;
+
 use super::agent::{Agent, piece};
 use super::content::{block, blocks, text_of};
 use super::places;
@@ -396,13 +398,13 @@ impl KimiCliDecoder {
 
     fn ask(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
-        let questions = payload
+        let mut questions = payload
             .get("questions")
             .items()
             .iter()
             .filter_map(|one| one.get("question").filled());
         let asked = payload.get("description").filled().map(str::to_owned);
-        let asked = asked.unwrap_or_else(|| questions.collect::<Vec<_>>().join(" "));
+        let asked = asked.unwrap_or_else(|| questions.join(" "));
         let verb = if event.kind == "ApprovalRequest" {
             "permission: "
         } else {
@@ -522,13 +524,7 @@ impl KimiCliDecoder {
             part("action"),
             part("reason")
         );
-        let what = Break::setting(
-            words
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
-                .as_str(),
-        );
+        let what = Break::setting(words.split_whitespace().join(" ").as_str());
         if part("action") == "block" {
             return self.agent(lane).line(what, event.at, out);
         }

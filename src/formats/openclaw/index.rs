@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::name;
 use crate::formats::json::Json;
 use crate::formats::pi::block;
@@ -170,16 +172,12 @@ fn channel(session: &Json<'_>) -> Option<String> {
         .get("chatType")
         .filled()
         .or_else(|| origin.get("chatType").filled());
-    let place = [through, kind]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let place = [through, kind].into_iter().flatten().join(" ");
     let parts = [
         Some(place.as_str()).filter(|place| !place.is_empty()),
         origin.get("label").filled(),
     ];
-    let recorded = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let recorded = parts.into_iter().flatten().join(" · ");
     (!recorded.is_empty()).then_some(recorded)
 }
 
@@ -255,7 +253,7 @@ fn headline(session: &Json<'_>, at: Option<Timestamp>) -> String {
         spawner(session).map(|spawner| format!("spawned by {spawner}")),
         session.get("sessionId").filled().map(str::to_owned),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    parts.into_iter().flatten().join(" · ")
 }
 
 /// Emits the lock of a running session that was opened itself.

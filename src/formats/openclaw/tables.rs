@@ -3,6 +3,8 @@
 //! Three generations name sessions: nodes with windows (since August 2026), `sessions` with
 //! `session_entries`, and early stores that only have the rows.
 
+use itertools::Itertools as _;
+
 use crate::formats::tables::{Queries, RowListing, TableRows, Tables};
 
 /// The table that identifies the format.
@@ -152,11 +154,7 @@ fn naming(tables: &Tables) -> impl Iterator<Item = &'static (&'static str, &'sta
 fn has_rows(tables: &Tables, id: &str) -> String {
     let kept = archives(tables).into_iter().map(|(table, _)| table);
     let holds = |table| format!("EXISTS (SELECT 1 FROM {table} r WHERE r.session_id = {id})");
-    std::iter::once(EVENTS)
-        .chain(kept)
-        .map(holds)
-        .collect::<Vec<_>>()
-        .join(" OR ")
+    std::iter::once(EVENTS).chain(kept).map(holds).join(" OR ")
 }
 
 fn named(tables: &Tables) -> String {
@@ -171,11 +169,7 @@ fn named(tables: &Tables) -> String {
     let by_end = keyed.iter().map(|(table, id)| {
         format!("SELECT {id} FROM {table} WHERE substr(session_key, -length(?1) - 1) = ':' || ?1")
     });
-    by_key
-        .chain([by_id])
-        .chain(by_end)
-        .collect::<Vec<_>>()
-        .join(" UNION ALL ")
+    by_key.chain([by_id]).chain(by_end).join(" UNION ALL ")
 }
 
 fn last_change(tables: &Tables) -> String {

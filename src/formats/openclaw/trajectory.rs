@@ -2,6 +2,8 @@
 //!
 //! Invariant: its usage repeats that of the transcript; it is shown and never counted.
 
+use itertools::Itertools as _;
+
 use crate::formats::json::Json;
 use crate::formats::pi::block;
 use crate::formats::probe::Probe;
@@ -92,12 +94,12 @@ fn happened(kind: &str, data: &Json<'_>, out: &mut Batch) -> Vec<Block> {
         }
         "prompt.submitted" => blocks.extend(block::text(word("prompt").unwrap_or_default(), out)),
         "model.completed" => {
-            let said = data
+            let mut said = data
                 .get("assistantTexts")
                 .items()
                 .iter()
                 .filter_map(Json::filled);
-            blocks.extend(block::text(&said.collect::<Vec<_>>().join("\n\n"), out));
+            blocks.extend(block::text(&said.join("\n\n"), out));
             // Each later record of the run repeats the failure.
             blocks.extend(word("promptError").map(|error| across(Break::error(error))));
         }

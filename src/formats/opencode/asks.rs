@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::entry::{Break, Piece};
@@ -144,10 +146,7 @@ fn words(recorded: &Json<'_>) -> (&'static str, String) {
             (!recorded.is_empty()).then(|| recorded.join(" · "))
         });
     let recorded = [kind.map(str::to_owned), listed];
-    (
-        "permission",
-        recorded.into_iter().flatten().collect::<Vec<_>>().join(" "),
-    )
+    ("permission", recorded.into_iter().flatten().join(" "))
 }
 
 /// The user's reply as a short text.

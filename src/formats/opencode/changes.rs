@@ -3,6 +3,8 @@
 //!
 //! Invariant: a list depends on its record alone.
 
+use itertools::Itertools as _;
+
 use super::blocks::raw;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -80,11 +82,11 @@ pub(super) fn plan(todos: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
 /// A hash by which equal plans are recognized.
 pub(super) fn plan_mark(todos: &Json<'_>) -> Option<Piece> {
     let items = todos.items();
-    let recorded = items
+    let mut recorded = items
         .iter()
         .flat_map(|todo| [todo.get("content"), todo.get("status")])
         .map(Json::str_or_empty);
-    (!items.is_empty()).then(|| Piece::of(&recorded.collect::<Vec<_>>().join("\n")))
+    (!items.is_empty()).then(|| Piece::of(&recorded.join("\n")))
 }
 
 fn counted(files: usize) -> String {

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
+
 /// The output of a tool without the tool's frame.
 pub(super) fn unframed<'t>(tool: &str, output: &'t str) -> Cow<'t, str> {
     match tool {
@@ -18,8 +20,8 @@ pub(super) fn unframed<'t>(tool: &str, output: &'t str) -> Cow<'t, str> {
 /// in `<file>` with line numbers of five digits. Text after the frame (reminders) stays.
 pub(super) fn file(output: &str) -> Cow<'_, str> {
     if let Some((content, rest)) = inner(output, "<file>\n", "</file>") {
-        let lines = without_end(content).lines().map(renumbered);
-        return Cow::Owned(joined(&lines.collect::<Vec<_>>().join("\n"), rest));
+        let mut lines = without_end(content).lines().map(renumbered);
+        return Cow::Owned(joined(&lines.join("\n"), rest));
     }
     if !output.starts_with("<path>") {
         return Cow::Borrowed(output);

@@ -1,5 +1,7 @@
 //! The facts of a message itself: usage, errors, retries and how it ended. Its content is in parts.
 
+use itertools::Itertools as _;
+
 use crate::formats::json::Json;
 use crate::model::entry::Break;
 use crate::model::text::Text;
@@ -106,7 +108,6 @@ pub(super) fn system(info: &Json<'_>) -> Option<String> {
         .blocks()
         .iter()
         .filter_map(Json::filled)
-        .collect::<Vec<_>>()
         .join("\n\n");
     (!recorded.is_empty()).then_some(recorded)
 }

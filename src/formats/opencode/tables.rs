@@ -9,6 +9,8 @@
 
 mod listing;
 
+use itertools::Itertools as _;
+
 use super::sessions::DEFAULT_TITLES;
 use crate::formats::tables::{Queries, TableRows, Tables};
 
@@ -117,7 +119,7 @@ impl<'t> Schema<'t> {
 
     /// Selects the row of session `?1`, with columns that depend on its table.
     fn of_session(self, columns: impl Fn(&'static str) -> String, condition: &str) -> String {
-        let selected = self.sessions().enumerate().map(|(place, table)| {
+        let mut selected = self.sessions().enumerate().map(|(place, table)| {
             let is_left = if place > 0 {
                 " AND NOT EXISTS (SELECT 1 FROM session_v2 WHERE id = ?1)"
             } else {
@@ -128,7 +130,7 @@ impl<'t> Schema<'t> {
                 columns(table)
             )
         });
-        selected.collect::<Vec<_>>().join(" UNION ALL ")
+        selected.join(" UNION ALL ")
     }
 
     /// The condition under which rows of the first generation belong to session `?1`.
@@ -234,9 +236,9 @@ impl<'t> Schema<'t> {
             self.sessions()
                 .filter(|table| self.tables.has_columns(table, &["parent_id"]))
         };
-        let selected = tables()
+        let mut selected = tables()
             .map(|table| format!("SELECT id FROM {table} WHERE parent_id = ?1 AND id <> ?1"));
-        let all = selected.collect::<Vec<_>>().join(" UNION ");
+        let all = selected.join(" UNION ");
         (!all.is_empty()).then(|| format!("{all} ORDER BY 1"))
     }
 
@@ -352,10 +354,7 @@ impl<'t> Schema<'t> {
             [one] => format!("s.{one}"),
             all => format!(
                 "coalesce({})",
-                all.iter()
-                    .map(|one| format!("s.{one}"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
+                all.iter().map(|one| format!("s.{one}")).join(", ")
             ),
         };
         let of_end = |path: &str| {

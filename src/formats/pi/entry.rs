@@ -1,5 +1,7 @@
 //! Entries for settings of a session and for the state of extensions.
 
+use itertools::Itertools as _;
+
 use super::block;
 use super::message::MessageLine;
 use crate::formats::json::Json;
@@ -86,14 +88,14 @@ fn brief(data: &Json<'_>, without: &str) -> String {
         .members()
         .iter()
         .filter(|(name, _)| *name != without && *name != "timestamp");
-    let words = members.filter_map(|(name, value)| match value {
+    let mut words = members.filter_map(|(name, value)| match value {
         Json::Str(_) => value.filled().map(|text| format!("{name} {text}")),
         Json::Bool(_) | Json::Integer(_) | Json::Number(_) => {
             Some(format!("{name} {}", value.to_source()))
         }
         Json::Null | Json::Array(_) | Json::Object(_) | Json::Deep(_) => None,
     });
-    words.collect::<Vec<_>>().join(" · ")
+    words.join(" · ")
 }
 
 /// The text of a line that only changes a setting; `None` for other lines.
@@ -105,8 +107,8 @@ pub(crate) fn setting_of(kind: &str, json: &Json<'_>) -> Option<String> {
         },
         "active_tools_change" => {
             let tools = json.members().iter().flat_map(|(_, value)| value.items());
-            let names = tools.filter_map(|tool| tool.str().or_else(|| tool.get("name").str()));
-            format!("tools: {}", names.collect::<Vec<_>>().join(", "))
+            let mut names = tools.filter_map(|tool| tool.str().or_else(|| tool.get("name").str()));
+            format!("tools: {}", names.join(", "))
         }
         _ => return None,
     })

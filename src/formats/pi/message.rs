@@ -4,6 +4,8 @@
 //! Invariant: content depends on the message alone. Who wrote a user message is determined by a
 //! [`ReadPrompt`], because only OpenClaw wraps prompts.
 
+use itertools::Itertools as _;
+
 use super::block::{self, AnswerEnding};
 use super::usage;
 use crate::formats::json::Json;
@@ -133,12 +135,12 @@ pub(crate) fn title(entry: &Entry, out: &mut Batch) {
 
 /// A hash of an answer's texts; `None` if it has only calls.
 pub(crate) fn words(message: &Json<'_>) -> Option<Piece> {
-    let texts = message
+    let mut texts = message
         .get("content")
         .blocks()
         .iter()
         .filter_map(block::text_of);
-    let text = texts.collect::<Vec<_>>().join("\n");
+    let text = texts.join("\n");
     (!text.trim().is_empty()).then(|| Piece::of(text.trim()))
 }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use itertools::Itertools as _;
+
 use super::hostile::push_visible;
 
 pub(super) fn cleaned_keeping_sgr(raw: &str) -> String {
@@ -25,11 +27,7 @@ pub(super) fn reduce_returns(raw: &str) -> Cow<'_, str> {
         let line = line.trim_end_matches('\r');
         line.rsplit('\r').next().unwrap_or(line).to_owned()
     };
-    raw.split('\n')
-        .map(visible)
-        .collect::<Vec<_>>()
-        .join("\n")
-        .into()
+    raw.split('\n').map(visible).join("\n").into()
 }
 
 /// Drops every escape sequence except SGR. Unfinished sequences are dropped up to the line end.

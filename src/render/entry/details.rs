@@ -1,6 +1,7 @@
 //! Fields of records that no block shows: a dim row for each, below the last block of its record;
 //! at level 5 the whole record as a tree.
 
+use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::Span;
 
@@ -131,8 +132,5 @@ fn style_of(text: &str, sheet: &EntryRows<'_>) -> Style {
 }
 
 fn on_one_line(text: &str) -> String {
-    wrap::head(text, BYTES)
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    wrap::head(text, BYTES).split_whitespace().join(" ")
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use itertools::Itertools as _;
 use ratatui::text::Span;
 
 use super::children::{
@@ -202,10 +203,7 @@ impl<'a> TreeWriter<'a> {
         let mut spans = position.front;
         spans.push(Span::styled(format!("{} ", glyphs.closed), theme.accent));
         spans.push(Span::styled(size, theme.dim));
-        let plain = without_sgr(&text)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let plain = without_sgr(&text).split_whitespace().join(" ");
         let inner = plain
             .get(1..plain.len().saturating_sub(1))
             .unwrap_or(&plain);
@@ -253,10 +251,7 @@ impl<'a> TreeWriter<'a> {
                 } else {
                     widest.saturating_sub(wrap::width(key))
                 };
-                let name = without_sgr(key)
-                    .split_whitespace()
-                    .collect::<Vec<_>>()
-                    .join(" ");
+                let name = without_sgr(key).split_whitespace().join(" ");
                 own.push(Span::styled(name, self.look.theme.accent));
                 own.push(Span::styled(
                     format!(":{}", " ".repeat(pad + 1)),

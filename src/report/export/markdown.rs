@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use itertools::Itertools as _;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use super::pages::{PageStep, cut, limit, name, part, steps, title};
@@ -294,7 +295,7 @@ fn longest_run(text: &str, of: char) -> usize {
 
 /// A name as code within a line.
 fn code(text: &str) -> String {
-    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text: String = text.split_whitespace().join(" ");
     let fence = "`".repeat(longest_run(&text, '`') + 1);
     let room = if text.contains('`') { " " } else { "" };
     format!("{fence}{room}{text}{room}{fence}")

@@ -1,5 +1,6 @@
 //! Failures as rows of the checks: the call, the reason, and what became of it.
 
+use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -185,7 +186,7 @@ fn place_words(scene: &PageScene<'_>, place: Focus) -> Option<String> {
         (entry.origin.line > 0).then(|| format!("line {}", entry.origin.line)),
     ];
     let dot = format!(" {} ", scene.theme.glyphs().dot);
-    Some(parts.into_iter().flatten().collect::<Vec<_>>().join(&dot))
+    Some(parts.into_iter().flatten().join(&dot))
 }
 
 fn first_line(words: &str) -> String {

@@ -1,6 +1,7 @@
 //! The details of the chosen row: the reason and cost of a cache miss, the composition of the
 //! prompt, and which figures are estimates.
 
+use itertools::Itertools as _;
 use ratatui::text::{Line, Span};
 
 use super::percent;
@@ -85,14 +86,14 @@ impl Foot {
         }
         parts.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
         let share = |size: u64| percent(size, request.prompt);
-        let parts = parts
+        let mut parts = parts
             .iter()
             .map(|(size, name)| format!("~{} {}% {name}", tokens(*size), share(*size)));
         let of = request
             .limit
             .map(|limit| format!(" of {}", tokens(limit)))
             .unwrap_or_default();
-        let all = parts.collect::<Vec<_>>().join(&format!(" {dot} "));
+        let all = parts.join(&format!(" {dot} "));
         format!("{}{of}: {all}", tokens(request.prompt))
     }
 
@@ -134,10 +135,7 @@ fn tool_list(sizes: &[(Name, u64)], all: u64) -> String {
         .len()
         .checked_sub(TOOLS + 1)
         .map(|more| count(more as u64 + 1, "more tool"));
-    format!(
-        "results ({})",
-        listed.chain(more).collect::<Vec<_>>().join(", ")
-    )
+    format!("results ({})", listed.chain(more).join(", "))
 }
 
 /// The share of the cache, or the reason of a cache miss.

@@ -1,5 +1,6 @@
 //! The whole session with a row per turn: its time, the classes of its time, and its duration.
 
+use itertools::Itertools as _;
 use ratatui::text::{Line, Span};
 
 use super::bars::{Cells, Painter, fitted};
@@ -197,7 +198,7 @@ pub(super) fn sums(scene: &PageScene<'_>, turn: usize) -> String {
         (ms > 0).then(|| format!("{} {}", class.word(), duration(ms)))
     };
     let calls = u64::from(figures.facts.calls);
-    let parts = Class::ALL.into_iter().filter_map(of_class).chain(
+    let mut parts = Class::ALL.into_iter().filter_map(of_class).chain(
         [
             (calls > 0).then(|| count(calls, "call")),
             (figures.facts.failed > 0).then(|| format!("{} failed", figures.facts.failed)),
@@ -206,5 +207,5 @@ pub(super) fn sums(scene: &PageScene<'_>, turn: usize) -> String {
         .flatten(),
     );
     let dot = format!(" {} ", scene.theme.glyphs().dot);
-    parts.collect::<Vec<_>>().join(&dot)
+    parts.join(&dot)
 }

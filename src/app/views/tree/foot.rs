@@ -1,6 +1,7 @@
 //! The details of the chosen node: a branch compared to the active path, a sub-agent with those
 //! that it started.
 
+use itertools::Itertools as _;
 use ratatui::text::{Line, Span};
 
 use super::nodes::Node;
@@ -55,7 +56,7 @@ fn figures(facts: &PathFacts) -> String {
         phrases::cost(&work.cost()),
         work.duration_ms().filter(|ms| *ms > 0).map(duration),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().join(", ")
 }
 
 /// A branch compared to the active path.

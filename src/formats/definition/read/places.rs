@@ -1,5 +1,7 @@
 //! Parses `roots` and `ends`.
 
+use itertools::Itertools as _;
+
 use super::leak;
 use super::table::TomlTable;
 use crate::formats::roots::{Root, RootPattern};
@@ -106,18 +108,8 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
         .take(parts.len().saturating_sub(1))
         .take_while(|part| !part.contains('*'))
         .count();
-    let below = parts
-        .iter()
-        .take(literal)
-        .copied()
-        .collect::<Vec<_>>()
-        .join("/");
-    let pattern = parts
-        .iter()
-        .skip(literal)
-        .copied()
-        .collect::<Vec<_>>()
-        .join("/");
+    let below = parts.iter().take(literal).copied().join("/");
+    let pattern = parts.iter().skip(literal).copied().join("/");
     let home = match (home, below.as_str()) {
         // An empty home means that there is no home folder.
         ("", "") => ".".to_owned(),

@@ -1,5 +1,6 @@
 //! Parses conditions on records.
 
+use itertools::Itertools as _;
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -45,11 +46,7 @@ pub(super) fn tests(mut table: TomlTable<'_>, words: &mut Vec<String>) -> Condit
     }
     for (name, value) in table.unread_fields() {
         let literals = literals(table.log, &name, value);
-        let list = literals
-            .iter()
-            .map(Literal::word)
-            .collect::<Vec<_>>()
-            .join(" or ");
+        let list = literals.iter().map(Literal::word).join(" or ");
         words.push(format!("{name} {list}"));
         when.all
             .extend(path(table.log, &name, value).map(|path| Condition {

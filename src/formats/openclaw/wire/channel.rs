@@ -4,6 +4,8 @@
 //! Invariant: all fields of a message are readable in a tree below its text, whose title has the
 //! sender, the chat and the message replied to.
 
+use itertools::Itertools as _;
+
 use super::frame::update;
 use crate::formats::json::Json;
 use crate::formats::openclaw::turn;
@@ -50,7 +52,7 @@ pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
     let from = recorded.get("from");
     let chat = recorded.get("chat");
     let names = ["first_name", "last_name"].map(|name| from.get(name).filled());
-    let full = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let full = names.into_iter().flatten().join(" ");
     let sender = Some(full).filter(|name| !name.is_empty());
     let sender = sender
         .or_else(|| word(from.get("username")))

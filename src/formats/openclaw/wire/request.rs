@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use itertools::Itertools as _;
+
 use super::channel;
 use super::frame::payload;
 use crate::formats::json::Json;
@@ -111,11 +113,7 @@ fn request(json: &Json<'_>, out: &mut Batch) -> Entry {
     let mut entry = out.new_entry(out.origin_key(), role, None);
     entry.marks.prompt = is_prompt;
     let session = params.first(&["sessionKey", "to", "channel"], Json::filled);
-    let title = [Some(method), session]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" · ");
+    let title = [Some(method), session].into_iter().flatten().join(" · ");
     entry.blocks.extend(block::text(text, out));
     entry.blocks.push(block::tree(&title, json, out));
     entry

@@ -2,6 +2,8 @@
 //! message is missing are sorted in by their own time; rows that are whole messages are sorted by
 //! their sequence numbers.
 
+use itertools::Itertools as _;
+
 use super::Schema;
 use crate::formats::tables::RowListing;
 
@@ -49,15 +51,7 @@ fn count(schema: Schema<'_>) -> String {
             schema.where_first()
         ),
     };
-    format!(
-        "SELECT {}",
-        schema
-            .names()
-            .into_iter()
-            .map(of)
-            .collect::<Vec<_>>()
-            .join(" + ")
-    )
+    format!("SELECT {}", schema.names().into_iter().map(of).join(" + "))
 }
 
 /// Lists the session's row and its plan. The plan has a fixed position, since its rows change.
@@ -193,6 +187,5 @@ fn places(schema: Schema<'_>) -> String {
         .into_iter()
         .enumerate()
         .map(of)
-        .collect::<Vec<_>>()
         .join(" UNION ALL ")
 }

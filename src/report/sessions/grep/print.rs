@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+use itertools::Itertools as _;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 use serde::Serialize;
@@ -111,7 +112,7 @@ impl<'a> HitPrinter<'a> {
     fn head(&self, found: &FoundSession, out: &mut dyn Write) -> io::Result<()> {
         let dim = Style::new().fg(Color::DarkGray);
         let title = found.title.as_deref().unwrap_or("(no title)");
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let title = title.split_whitespace().join(" ");
         let project = found
             .cwd
             .as_deref()
@@ -121,11 +122,7 @@ impl<'a> HitPrinter<'a> {
             Some(found.format.to_owned()),
             found.modified.map(|at| at.day_or_minute(self.now)),
         ];
-        let facts = facts
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(&self.dot());
+        let facts = facts.into_iter().flatten().join(&self.dot());
         let width = usize::from(self.paper.width);
         let room = width.saturating_sub(wrap::width(&facts) + 3).max(20);
         let mut spans = wrap::fit(

@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use itertools::Itertools as _;
 use ratatui::text::Line;
 use serde::Serialize;
 
@@ -193,8 +194,8 @@ fn write_csv(rows: &[UsageSum], out: &mut dyn Write) -> io::Result<()> {
         ];
         let attributed = [line.sub_agent, line.skill, line.branch, line.mcp, line.tool];
         let on_one_line = |name: Option<&str>| {
-            let words = name.unwrap_or_default().split_whitespace();
-            words.collect::<Vec<_>>().join(" ")
+            let mut words = name.unwrap_or_default().split_whitespace();
+            words.join(" ")
         };
         let UsageFigures {
             input,
