@@ -476,7 +476,10 @@ fn judge_end(
         (is_expected || is_transient(error)) && silence.is_within(patience)
     };
     let goes_on = |body: &Body| {
-        let patience = if ends_with_colon(body) {
+        let patience = if body
+            .text()
+            .is_some_and(|text| text.trim_end().ends_with([':', '：']))
+        {
             ANNOUNCED_MS
         } else {
             SETTLED_MS
@@ -597,12 +600,6 @@ fn is_aside(entry: &Entry) -> bool {
     let last = entry.blocks.last().map(|block| &block.kind);
     let is_answered = || matches!(last, Some(BlockKind::Raw(raw)) if raw.is_command_output());
     entry.role == Role::User && (!entry.marks.prompt || is_answered())
-}
-
-/// Whether a text ends with a colon; false if it is on disk.
-fn ends_with_colon(body: &Body) -> bool {
-    body.text()
-        .is_some_and(|text| text.trim_end().ends_with([':', '：']))
 }
 
 /// Whether an error is transient: rate limits, an overloaded provider, a lost connection.

@@ -161,9 +161,7 @@ pub(crate) fn describe_known(part: &Json<'_>) -> Option<Attachment> {
 fn document(part: &Json<'_>) -> Attachment {
     let source = part.get("source");
     let name = part
-        .get("title")
-        .filled()
-        .or_else(|| part.get("name").filled())
+        .first(&["title", "name"], Json::filled)
         .or_else(|| source.get("filename").filled());
     let address = source.first(&["url", "file_id", "path"], Json::filled);
     let is_text = source.get("type").is("text");

@@ -42,7 +42,10 @@ pub enum FileKind {
         is_lane: bool,
     },
     /// Lines of a session that its database stores in one value.
-    Archive { session: usize, is_lane: bool },
+    Archive {
+        session: usize,
+        is_lane: bool,
+    },
     /// The whole file is the text of one body.
     Text,
 }

@@ -116,7 +116,9 @@ impl LineFile {
         let (path, len) = (follower.path().to_owned(), follower.len());
         let read = follower.read(room)?;
         buffer.feed(room.get(..read).unwrap_or_default(), |line| {
-            let need = need_of(line, counting);
+            let need = counting.as_mut().map_or(CountingNeed::Whole, |counting| {
+                counting.need(line.record().bytes)
+            });
             if need == CountingNeed::Nothing {
                 return;
             }
@@ -194,13 +196,6 @@ impl LineFile {
             .is_some_and(|shown| shown.origin == line.record().origin);
         (!is_shown).then(|| self.last_bytes + PATIENCE)
     }
-}
-
-/// What is needed of a line: all of it, unless only figures are counted.
-fn need_of(line: Line<'_>, counting: &mut Option<Counting>) -> CountingNeed {
-    counting.as_mut().map_or(CountingNeed::Whole, |counting| {
-        counting.need(line.record().bytes)
-    })
 }
 
 /// The value of a line without texts, if that suffices for counting.

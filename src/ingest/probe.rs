@@ -84,7 +84,12 @@ fn detect_beginning(path: &Path, head: &[u8], is_whole: bool, mode: DetectMode) 
     let is_document = split
         .as_ref()
         .is_some_and(|split| is_document(text, split, &lines));
-    let split = split.filter(|split| is_document || is_single_value(text, split));
+    let split = split.filter(|split| {
+        is_document
+            || text
+                .get(split.root.end..)
+                .is_some_and(|rest| rest.trim().is_empty())
+    });
     let header_text = split
         .as_ref()
         .and_then(|split| split.header.as_deref())
@@ -394,12 +399,6 @@ fn is_document(text: &str, split: &Split, lines: &[Json<'_>]) -> bool {
     }
     let inner = root.lines().count();
     inner > 1 && (split.is_complete() && lines.is_empty() || lines.len() * 4 < inner)
-}
-
-/// Whether a text is nothing but one value on one line: a line file with one record, or a document.
-fn is_single_value(text: &str, split: &Split) -> bool {
-    text.get(split.root.end..)
-        .is_some_and(|rest| rest.trim().is_empty())
 }
 
 /// The format's reason for the detection, for the header.

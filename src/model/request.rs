@@ -37,7 +37,7 @@ impl RequestIdentity {
                 within: None,
                 session: None,
             },
-            Some(key) if !is_of_place(key) && at.is_some() => Self {
+            Some(key) if !key.starts_with('@') && at.is_some() => Self {
                 key: key.clone(),
                 within: Some((at, prompt)),
                 session: None,
@@ -59,11 +59,6 @@ impl RequestIdentity {
             session: Some(session.clone()),
         }
     }
-}
-
-/// Whether a key was made from the position of a record.
-fn is_of_place(key: &str) -> bool {
-    key.starts_with('@')
 }
 
 /// Whether an id is globally unique: given by a provider, or a UUID.

@@ -107,7 +107,7 @@ pub(crate) fn prose(
             .saturating_sub(limit)
             .max(too_many);
         let what = if shown_all {
-            let lines = remaining_lines(text, limit).max(1);
+            let lines = text.lines().count().saturating_sub(limit).max(1);
             format!(
                 "+{}",
                 figures::count(u64::try_from(lines).unwrap_or(u64::MAX), "line")
@@ -118,11 +118,6 @@ pub(crate) fn prose(
         mark_hidden(&mut rows, &what, left, width, look);
     }
     rows
-}
-
-/// Estimated number of lines of a text beyond a preview of this many rows.
-fn remaining_lines(text: &str, rows: usize) -> usize {
-    text.lines().count().saturating_sub(rows)
 }
 
 /// A body by its content: a tree, a patch, or lines.

@@ -193,7 +193,6 @@ fn based_on(done: &[(Use, FileStep)], version: &Version) -> String {
         done.iter().filter(|(_, step)| is_meant(step)).count() as u64
     };
     let parts = [
-        (number(|step| matches!(step, Step::Before(_))), "snapshot"),
         (
             number(|step| matches!(step, FileStep::Before(_))),
             "snapshot",

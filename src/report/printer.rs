@@ -181,7 +181,7 @@ impl<'a> Printer<'a> {
             self.printed.insert(id);
             return Ok(());
         }
-        if has_caller && !self.is_following() {
+        if has_caller && self.options.follow.is_none() {
             return Ok(());
         }
         self.print_with_lanes(id, depth, reading, out)
@@ -207,10 +207,6 @@ impl<'a> Printer<'a> {
         self.options.level >= Level::Full
     }
 
-    fn is_following(&self) -> bool {
-        self.options.follow.is_some()
-    }
-
     fn print_with_lanes(
         &mut self,
         id: EntryId,
@@ -227,7 +223,7 @@ impl<'a> Printer<'a> {
             self.print_text(id, depth, reading, out)?;
             self.printed
                 .extend(self.runs.get(&id).into_iter().flatten());
-            if !self.opens_lanes() || self.is_following() {
+            if !self.opens_lanes() || self.options.follow.is_some() {
                 continue;
             }
             let Some(entry) = reading.transcript.get(id) else {

@@ -63,7 +63,7 @@ impl Homes {
                 .entries
                 .iter()
                 .rev()
-                .any(|id| is_its_own(transcript, *id));
+                .any(|id| transcript.marks(*id).is_some_and(|marks| !marks.copy));
             if first.is_some_and(|first| first.name == lane.name) && is_here {
                 *self
                     .callers
@@ -105,11 +105,6 @@ impl Homes {
             }
         }
     }
-}
-
-/// Whether an entry is not a copy of an entry that is recorded elsewhere.
-fn is_its_own(transcript: &Transcript, id: EntryId) -> bool {
-    transcript.marks(id).is_some_and(|marks| !marks.copy)
 }
 
 /// Start times of a session's turns, made monotonic: a clock that was set back moves no turn before

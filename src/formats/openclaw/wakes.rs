@@ -117,7 +117,11 @@ pub(crate) fn sender(said: &str) -> Option<Sender> {
         what.starts_with(" just ")
             .then(|| sender_named(*kind, name))
     };
-    let ended = || is_end_of_command(first).then(|| sender_named(SenderKind::Task, "exec"));
+    let ended = || {
+        end_of_command(first)
+            .is_some()
+            .then(|| sender_named(SenderKind::Task, "exec"))
+    };
     marked(first)
         .or_else(known)
         .or_else(announced)
@@ -182,11 +186,6 @@ fn marked(line: &str) -> Option<Sender> {
         SenderKind::Runtime
     };
     Some(sender_named(kind, what))
-}
-
-/// Whether a line is one such as `exec failed (q7w2, signal SIGTERM) :: killed`.
-fn is_end_of_command(line: &str) -> bool {
-    end_of_command(line).is_some()
 }
 
 /// The beginning of the session name of a command in such a line, and how the command ended.

@@ -119,7 +119,12 @@ impl Unread {
     fn of(candidate: Candidate) -> Self {
         let format = match candidate.format {
             // In a named folder any file may be a part of another session.
-            None if candidate.is_asked || has_extension(&candidate.path, "json") => {
+            None if candidate.is_asked
+                || candidate
+                    .path
+                    .extension()
+                    .is_some_and(|extension| extension == "json") =>
+            {
                 format_of(&candidate.path)
             }
             known => known,
@@ -290,11 +295,6 @@ impl UnreadReader {
         };
         is_agents.then(|| self.0.read(asked)).flatten()
     }
-}
-
-fn has_extension(path: &Path, wanted: &str) -> bool {
-    path.extension()
-        .is_some_and(|extension| extension == wanted)
 }
 
 /// The format of a file, from its beginning.

@@ -108,7 +108,7 @@ pub fn number(
         let root = links.entries.get(first);
         let point = match &leaving.tip {
             Some(_) => root.and_then(|root| forest.nearest_ancestor(root.key)),
-            None => unclaimed.last_before(first),
+            None => compressed_end(&mut unclaimed.last, first).checked_sub(1),
         };
         points.push(point);
         for at in &own {
@@ -181,11 +181,6 @@ impl Unclaimed {
             }
         }
         taken
-    }
-
-    /// The last unclaimed position before `place`.
-    fn last_before(&mut self, place: usize) -> Option<usize> {
-        compressed_end(&mut self.last, place).checked_sub(1)
     }
 }
 

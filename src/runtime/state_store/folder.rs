@@ -4,7 +4,7 @@
 //! relative to its parent, and files are opened, renamed and removed relative to the open folder,
 //! wherever its path leads by then. Modes are changed only on what tv has created.
 
-use std::fs::{DirBuilder, File, Metadata};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -224,7 +224,11 @@ impl StateFolder {
         if !metadata.is_file() {
             return Err(io::Error::other("it is no file"));
         }
-        if metadata.mode() & OTHERS_MODE != 0 && is_made_by_tv(name, &metadata) {
+        if metadata.mode() & OTHERS_MODE != 0
+            && is_own_name(name)
+            && metadata.nlink() == 1
+            && metadata.uid() == rustix::process::geteuid().as_raw()
+        {
             let _ = rustix::fs::fchmod(&file, FILE);
         }
         Ok(file)
@@ -321,13 +325,6 @@ impl StateFolder {
 /// Whether only tv creates files of this name.
 fn is_own_name(name: &str) -> bool {
     [HABITS, TODAY, LOCK].contains(&name) || state_files::is_file_name(name)
-}
-
-/// Whether tv created this file. One with a second hard link may be somebody else's file.
-fn is_made_by_tv(name: &str, metadata: &Metadata) -> bool {
-    is_own_name(name)
-        && metadata.nlink() == 1
-        && metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
 fn failed(path: &Path, error: &io::Error) -> StateError {
