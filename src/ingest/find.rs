@@ -52,6 +52,8 @@ pub struct FoundSessions {
     failures: vec::IntoIter<OpenError>,
     /// Sorted by modification time: no session is newer than that.
     candidates: VecDeque<Candidate>,
+    /// How many more are read before other machines are asked for the next ones.
+    expected: usize,
     /// Sessions that were read, until no candidate can be newer.
     known: BTreeMap<SessionOrder, FoundSession>,
     search: DiscoveryQuery,
@@ -65,6 +67,7 @@ pub fn sessions(search: &DiscoveryQuery, now: Timestamp) -> FoundSessions {
     let mut sessions = FoundSessions {
         failures: failures.into_iter(),
         candidates: candidates.into(),
+        expected: 0,
         known: BTreeMap::new(),
         search: search.clone(),
         facts: FactReader::new(now),
@@ -106,10 +109,13 @@ impl Iterator for FoundSessions {
             if self.candidates.front().is_some_and(may_be_newer)
                 && let Some(candidate) = self.candidates.pop_front()
             {
-                if self.candidates.len().is_multiple_of(remote::AHEAD / 2) {
+                // Half of those asked for are still on their way when the next ones are.
+                if self.expected == 0 {
                     let next = self.candidates.iter().take(remote::AHEAD);
                     remote::expect(next.map(|candidate| &*candidate.path));
+                    self.expected = remote::AHEAD / 2;
                 }
+                self.expected -= 1;
                 if let Some(found) = self.facts.read(candidate) {
                     self.add(found);
                 }

@@ -28,8 +28,9 @@ pub(super) const PORTION: usize = 1 << 20;
 pub(super) const EVENT: u32 = 0;
 /// The number of questions that are not answered.
 pub(super) const UNANSWERED: u32 = u32::MAX;
-/// Bytes of the beginning of a file that come with its facts.
-pub(super) const BEGINNING: usize = 64 << 10;
+/// Bytes of the beginning of a file that come with its facts: as many as the detection of its format
+/// and the row of a list read, so that both are one way there and back.
+pub(super) const BEGINNING: usize = 256 << 10;
 
 /// A path or a name, which may have any bytes.
 pub(super) type Bytes = Vec<u8>;

@@ -14,17 +14,15 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::Receiver;
 
 use crate::source::metadata::Metadata;
-use crate::source::wire::{Reply, WireAnswer};
+use crate::source::wire::{BEGINNING, Reply, WireAnswer};
 
 /// How long an answer is used again.
 const MOMENT: Duration = Duration::from_secs(1);
 /// Most answers, and most files whose beginnings are in memory.
 const MOST_ANSWERS: usize = 1024;
-const MOST_FILES: usize = 256;
+const MOST_FILES: usize = 128;
 /// Most parts of one file.
 const MOST_PARTS: usize = 3;
-/// Bytes of a part that is kept when the file is closed.
-const SMALL: usize = 128 << 10;
 
 /// When something was asked.
 #[derive(Clone, Copy, Debug)]
@@ -264,9 +262,9 @@ impl SeenFile {
         });
     }
 
-    /// Drops large parts: who opens the file again rather reads its ends.
+    /// Drops parts longer than a beginning: who opens the file again rather reads its ends.
     pub(super) fn trim(&self) {
-        self.parts().retain(|part| part.bytes.len() <= SMALL);
+        self.parts().retain(|part| part.bytes.len() <= BEGINNING);
     }
 
     fn parts(&self) -> MutexGuard<'_, Vec<FilePart>> {
