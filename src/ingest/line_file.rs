@@ -30,7 +30,7 @@ pub(crate) struct LineFile {
     id: FileId,
     kind: FileKind,
     pub(crate) follower: Follower,
-    buffer: LineBuffer,
+    pub(crate) buffer: LineBuffer,
     /// Which lines are needed, if only figures are requested.
     counting: Option<Counting>,
     shown: Option<SentLine>,

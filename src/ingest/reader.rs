@@ -190,9 +190,15 @@ impl<'o> SessionReader<'o> {
         }
     }
 
-    /// Frees the read buffer while there is nothing to read.
+    /// Frees the buffers while there is nothing to read.
     pub(crate) fn free_buffer(&mut self) {
         self.room = Vec::new();
+        if let Main::Lines { line_file, .. } = &mut self.main {
+            line_file.buffer.free();
+        }
+        self.line_files
+            .iter_mut()
+            .for_each(|line_file| line_file.buffer.free());
     }
 
     /// Closes the opened file until there is something to read. While it is closed, a move of the

@@ -103,8 +103,12 @@ impl LineBuffer {
                 }
             } else {
                 self.append(piece);
-                let bytes = std::mem::take(&mut self.partial);
+                let mut bytes = std::mem::take(&mut self.partial);
                 each(self.line_of(&bytes, self.line_len));
+                if bytes.capacity() <= LONG {
+                    bytes.clear();
+                    self.partial = bytes;
+                }
             }
             self.at += self.line_len + 1;
             self.line += u32::from(self.line > 0);
@@ -112,6 +116,13 @@ impl LineBuffer {
             rest = after.get(1..).unwrap_or_default();
         }
         self.append(rest);
+    }
+
+    /// Frees the buffer of the unfinished line, if there is none.
+    pub(crate) fn free(&mut self) {
+        if self.partial.is_empty() {
+            self.partial = Vec::new();
+        }
     }
 
     /// The unfinished line, if it has bytes.

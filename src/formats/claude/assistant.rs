@@ -177,14 +177,9 @@ fn blocks(
     session: &mut DecoderState,
     out: &mut Batch,
 ) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for (place, block) in line
-        .json
-        .at(&["message", "content"])
-        .blocks()
-        .iter()
-        .enumerate()
-    {
+    let content = line.json.at(&["message", "content"]).blocks();
+    let mut blocks = Vec::with_capacity(content.len());
+    for (place, block) in content.iter().enumerate() {
         let site = Site {
             record: &line.id,
             place,

@@ -496,7 +496,10 @@ fn leading<'a>(
     name: &str,
     title: &'static str,
 ) -> Option<(&'a str, &'a str, &'static str)> {
-    let rest = text.strip_prefix(&format!("<{name}>"))?;
+    let rest = text
+        .strip_prefix('<')?
+        .strip_prefix(name)?
+        .strip_prefix('>')?;
     rest.split_once(&format!("</{name}>"))
         .map(|(inner, after)| (inner, after, title))
 }
@@ -506,7 +509,10 @@ fn trailing<'a>(
     name: &str,
     title: &'static str,
 ) -> Option<(&'a str, &'a str, &'static str)> {
-    let rest = text.strip_suffix(&format!("</{name}>"))?;
+    let rest = text
+        .strip_suffix('>')?
+        .strip_suffix(name)?
+        .strip_suffix("</")?;
     rest.rsplit_once(&format!("<{name}>"))
         .map(|(before, inner)| (inner, before, title))
 }

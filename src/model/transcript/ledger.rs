@@ -66,6 +66,9 @@ impl UsageTable {
 
     /// Removes usage outside entries.
     pub(super) fn remove_aside(&mut self, of: &Key) -> Option<Aside> {
+        if self.asides.is_empty() {
+            return None;
+        }
         let aside = self.asides.remove(of)?;
         self.change_totals(of, |totals| {
             totals.remove(&aside.usage, aside.model.as_ref());
