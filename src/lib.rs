@@ -47,6 +47,7 @@
 //! `app::update` applies the batch, `app::arrange` lays out what the window needs, `ui::view` paints it,
 //! and one synchronized write carries the difference to the terminal. The reading thread knows no screen, the
 //! screen's thread reads no file: bodies that are on disk are requested as an effect and come back as an event.
+//! Commands apply, on their own thread, what such a reading thread sends ([`ingest::SessionSource::read_whole`]).
 //!
 //! # What is derived from a session
 //!

@@ -70,7 +70,7 @@ use crate::model::record::Shape;
 use crate::model::text::Text;
 
 /// Batches that may wait between the thread that decodes and the one that applies.
-const QUEUE: usize = 4;
+const QUEUE: usize = 2;
 
 /// How changes of files are detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
