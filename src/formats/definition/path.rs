@@ -42,8 +42,8 @@ impl<'s> PathScope<'s> {
     }
 }
 
-/// A path: its alternatives in order.
-#[derive(Debug)]
+/// A path: its alternatives in order. A path that a rule does not give has none, and yields nothing.
+#[derive(Debug, Default)]
 pub(crate) struct RecordPath(Vec<Alternatives>);
 
 #[derive(Debug)]
@@ -124,8 +124,16 @@ impl RecordPath {
         }
     }
 
-    /// As [`Self::each`], but with the elements of a list instead of the list.
+    pub(super) fn is_given(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// As [`Self::each`], but with the elements of a list instead of the list. Without a path there
+    /// is one element, the current value.
     pub(super) fn elements(&self, scope: PathScope<'_>, found: &mut dyn FnMut(PathScope<'_>)) {
+        if !self.is_given() {
+            return found(scope);
+        }
         self.each(scope, &mut |one| match one.here {
             Json::Array(items) => items
                 .iter()

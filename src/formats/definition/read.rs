@@ -100,7 +100,7 @@ fn definition(
         .map(leak);
     let names_files = rules
         .iter()
-        .any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_some()));
+        .any(|rule| rule.lane.as_ref().is_some_and(|lane| lane.file.is_given()));
     if names_files && (beside.is_some() || folders.records.is_some()) {
         let what = "a lane with `file` is for sessions with nothing else beside them: no `beside`, no `folder`";
         log.mistake(0..0, what);
@@ -151,7 +151,7 @@ fn needs(rules: &[RecordRule], numbered: Option<Numbered>) -> RuleNeeds {
         unless_answered: rules.iter().any(|rule| rule.unless_answered.is_some()),
         commands: rules
             .iter()
-            .any(|rule| rule.states.of_work.iter().any(|end| end.command.is_some())),
+            .any(|rule| rule.states.of_work.iter().any(|end| end.command.is_given())),
         answers: rules.iter().any(|rule| {
             rule.mark
                 .as_ref()
@@ -210,7 +210,7 @@ fn facts(table: &mut table::TomlTable<'_>) -> Vec<FactRule> {
     let is_first = |name: &str| firsts.iter().any(|first| first == name);
     let mut rules = Vec::new();
     for (name, fact) in FACTS {
-        let path = inner.path(name);
+        let path = inner.required_path(name);
         rules.extend(path.map(|path| FactRule {
             fact,
             path,

@@ -41,7 +41,7 @@ pub struct Definition {
     /// Lane names that mean the main lane.
     pub(super) main: Vec<&'static str>,
     /// The path of a record's id. A record that repeats an earlier id is a copy.
-    pub(super) unique: Option<RecordPath>,
+    pub(super) unique: RecordPath,
     /// The state of earlier records that the rules need.
     pub(super) needs: RuleNeeds,
     /// How records edit a document; the rules then read the elements of that document.
@@ -326,8 +326,14 @@ pub(super) enum RepeatedKey {
 #[derive(Debug)]
 pub(super) enum FlagRule {
     Fixed(bool),
-    /// True if one of these sets of conditions holds.
+    /// True if one of these sets of conditions holds. Flags that are not given have none.
     If(Vec<Conditions>),
+}
+
+impl Default for FlagRule {
+    fn default() -> Self {
+        Self::If(Vec::new())
+    }
 }
 
 /// The role that an agent's name for it means.
@@ -352,35 +358,35 @@ pub(super) enum RoleRule {
 #[derive(Debug)]
 pub(super) struct FromRule {
     pub(super) kind: SenderKind,
-    pub(super) name: Option<RecordPath>,
+    pub(super) name: RecordPath,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct EntryRule {
     pub(super) role: Option<RoleRule>,
     pub(super) from: Option<FromRule>,
-    pub(super) key: Option<RecordPath>,
-    pub(super) parent: Option<RecordPath>,
-    pub(super) at: Option<RecordPath>,
-    pub(super) ended: Option<RecordPath>,
-    pub(super) model: Option<RecordPath>,
-    pub(super) lane: Option<RecordPath>,
-    pub(super) stop: Option<RecordPath>,
-    pub(super) title: Option<RecordPath>,
+    pub(super) key: RecordPath,
+    pub(super) parent: RecordPath,
+    pub(super) at: RecordPath,
+    pub(super) ended: RecordPath,
+    pub(super) model: RecordPath,
+    pub(super) lane: RecordPath,
+    pub(super) stop: RecordPath,
+    pub(super) title: RecordPath,
     /// Whether only the first such entry is the prompt of the session.
     pub(super) once: bool,
     pub(super) prompt: Option<FlagRule>,
-    pub(super) quiet: Option<FlagRule>,
-    pub(super) trace: Option<FlagRule>,
-    pub(super) copy: Option<FlagRule>,
-    pub(super) open: Option<FlagRule>,
+    pub(super) quiet: FlagRule,
+    pub(super) trace: FlagRule,
+    pub(super) copy: FlagRule,
+    pub(super) open: FlagRule,
     /// Whether the answer is complete, used if there is no `stop` field.
-    pub(super) done: Option<FlagRule>,
+    pub(super) done: FlagRule,
 }
 
 #[derive(Debug)]
 pub(super) struct BlockRule {
-    pub(super) each: Option<RecordPath>,
+    pub(super) each: RecordPath,
     pub(super) when: Conditions,
     pub(super) what: BlockSource,
 }
@@ -393,11 +399,11 @@ pub(super) enum BlockSource {
     Content(RecordPath),
     Image {
         data: RecordPath,
-        mime: Option<RecordPath>,
+        mime: RecordPath,
     },
     Raw {
         value: RecordPath,
-        title: Option<RecordPath>,
+        title: RecordPath,
     },
     /// A part of an unknown kind; the path gives the name of the kind.
     Unknown(RecordPath),
@@ -411,10 +417,10 @@ pub(super) enum BlockSource {
 pub(super) struct CallRule {
     pub(super) id: CallId,
     pub(super) name: RecordPath,
-    pub(super) input: Option<RecordPath>,
-    pub(super) started: Option<RecordPath>,
-    pub(super) lane: Option<RecordPath>,
-    pub(super) lost: Option<FlagRule>,
+    pub(super) input: RecordPath,
+    pub(super) started: RecordPath,
+    pub(super) lane: RecordPath,
+    pub(super) lost: FlagRule,
     pub(super) result: Option<ResultRule>,
     /// Whether several records repeat the call; the first one counts.
     pub(super) once: bool,
@@ -435,22 +441,22 @@ pub(super) enum CallId {
 
 #[derive(Debug)]
 pub(super) struct ResultRule {
-    pub(super) each: Option<RecordPath>,
+    pub(super) each: RecordPath,
     pub(super) when: Conditions,
     /// How the call is found; `None` for a result within its call.
     pub(super) of: Option<CallId>,
-    pub(super) tool: Option<RecordPath>,
-    pub(super) text: Option<RecordPath>,
-    pub(super) failed: Option<FlagRule>,
-    pub(super) refused: Option<FlagRule>,
+    pub(super) tool: RecordPath,
+    pub(super) text: RecordPath,
+    pub(super) failed: FlagRule,
+    pub(super) refused: FlagRule,
     /// Whether the call ended early.
-    pub(super) stopped: Option<FlagRule>,
+    pub(super) stopped: FlagRule,
     /// Whether this is partial output of a call that is still running.
-    pub(super) running: Option<FlagRule>,
-    pub(super) exit: Option<RecordPath>,
-    pub(super) patch: Option<RecordPath>,
-    pub(super) at: Option<RecordPath>,
-    pub(super) took: Option<RecordPath>,
+    pub(super) running: FlagRule,
+    pub(super) exit: RecordPath,
+    pub(super) patch: RecordPath,
+    pub(super) at: RecordPath,
+    pub(super) took: RecordPath,
     /// Whether several records repeat the result; the first one counts.
     pub(super) once: bool,
     /// Whether the agent records the call but never its result.
@@ -458,9 +464,9 @@ pub(super) struct ResultRule {
     /// Whether the result only acknowledges that background work began.
     pub(super) acknowledges: Option<FlagRule>,
     /// The id of the background work.
-    pub(super) handle: Option<RecordPath>,
+    pub(super) handle: RecordPath,
     /// The command of background work that has no id.
-    pub(super) command: Option<RecordPath>,
+    pub(super) command: RecordPath,
     /// Whether the agent records the end of this work, if that differs from the format's `ends`.
     pub(super) ends: Option<EndRecording>,
 }
@@ -468,38 +474,38 @@ pub(super) struct ResultRule {
 /// An update of work that continues after the result of its call.
 #[derive(Debug)]
 pub(super) struct EndRule {
-    pub(super) each: Option<RecordPath>,
+    pub(super) each: RecordPath,
     pub(super) when: Conditions,
     /// The id of the work.
-    pub(super) of: Option<RecordPath>,
+    pub(super) of: RecordPath,
     /// The call that started the work.
-    pub(super) call: Option<RecordPath>,
+    pub(super) call: RecordPath,
     /// The agent's name for the state; several values are the states of the parts of the work.
-    pub(super) status: Option<RecordPath>,
-    pub(super) exit: Option<RecordPath>,
-    pub(super) at: Option<RecordPath>,
+    pub(super) status: RecordPath,
+    pub(super) exit: RecordPath,
+    pub(super) at: RecordPath,
     /// Why the work ended.
-    pub(super) reason: Option<RecordPath>,
+    pub(super) reason: RecordPath,
     /// Whether the model requested this update.
-    pub(super) asked: Option<FlagRule>,
+    pub(super) asked: FlagRule,
     /// The command of work without an id. It identifies the work only if no other work ran the same
     /// command.
-    pub(super) command: Option<RecordPath>,
+    pub(super) command: RecordPath,
     /// Whether the update is queued and not yet delivered to the model.
-    pub(super) queued: Option<FlagRule>,
+    pub(super) queued: FlagRule,
     /// The time of delivery to the model, which may be recorded in another record.
-    pub(super) delivered: Option<RecordPath>,
+    pub(super) delivered: RecordPath,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct UsageRule {
-    pub(super) each: Option<RecordPath>,
+    pub(super) each: RecordPath,
     pub(super) when: Conditions,
     /// The paths of the counts, in the order of [`COUNTS`].
-    pub(super) counts: [Option<RecordPath>; COUNTS.len()],
-    pub(super) cost: Option<RecordPath>,
-    pub(super) model: Option<RecordPath>,
-    pub(super) of: Option<RecordPath>,
+    pub(super) counts: [RecordPath; COUNTS.len()],
+    pub(super) cost: RecordPath,
+    pub(super) model: RecordPath,
+    pub(super) of: RecordPath,
     pub(super) scope: Scope,
     pub(super) input_includes_cache: bool,
     pub(super) output_includes_reasoning: bool,
@@ -523,12 +529,12 @@ pub(super) const COUNTS: [&str; 7] = [
 #[derive(Debug)]
 pub(super) struct MarkRule {
     pub(super) kind: MarkKind,
-    pub(super) text: Option<RecordPath>,
-    pub(super) before: Option<RecordPath>,
-    pub(super) after: Option<RecordPath>,
-    pub(super) trigger: Option<RecordPath>,
+    pub(super) text: RecordPath,
+    pub(super) before: RecordPath,
+    pub(super) after: RecordPath,
+    pub(super) trigger: RecordPath,
     /// The call that waits for the answer. Any later progress of that call answers the question.
-    pub(super) of: Option<RecordPath>,
+    pub(super) of: RecordPath,
 }
 
 /// The kinds of separators.
@@ -584,14 +590,14 @@ pub(super) struct StateRule {
 
 #[derive(Debug)]
 pub(super) struct LaneRule {
-    pub(super) each: Option<RecordPath>,
+    pub(super) each: RecordPath,
     /// The list of sub-agents, if the record names several.
-    pub(super) of: Option<RecordPath>,
+    pub(super) of: RecordPath,
     /// The file beside the session that holds the records of the sub-agent.
-    pub(super) file: Option<RecordPath>,
+    pub(super) file: RecordPath,
     pub(super) name: RecordPath,
-    pub(super) label: Option<RecordPath>,
-    pub(super) call: Option<RecordPath>,
+    pub(super) label: RecordPath,
+    pub(super) call: RecordPath,
     /// How the call is found if no record names it.
     pub(super) by: Option<StarterRule>,
 }
@@ -604,7 +610,7 @@ pub(super) struct StarterRule {
     /// When the sub-agent began.
     pub(super) before: RecordPath,
     /// The lane that made the call, if not the main lane.
-    pub(super) of: Option<RecordPath>,
+    pub(super) of: RecordPath,
 }
 
 /// The entry from which on all entries are undone.
@@ -634,10 +640,10 @@ impl RecordRule {
 impl LaneRule {
     /// The last member name of the path to sub-agents' files, if records name such files.
     pub(super) fn files_word(&self) -> Option<&str> {
-        self.file
-            .as_ref()
-            .and(self.of.as_ref().or(self.file.as_ref()))?
-            .last_member()
+        let of = [&self.of, &self.file]
+            .into_iter()
+            .find(|path| path.is_given());
+        of.filter(|_| self.file.is_given())?.last_member()
     }
 }
 

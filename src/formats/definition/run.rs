@@ -203,13 +203,7 @@ impl DefinitionDecoder {
         let begins_lane = |rule: &RecordRule| {
             begins_lane(rule) && rule.is_for(kind) && rule.when.holds(site.scope)
         };
-        let of_lane = || {
-            self.definition
-                .unruled
-                .lane
-                .as_ref()
-                .and_then(|lane| lane.word(site.scope))
-        };
+        let of_lane = || self.definition.unruled.lane.word(site.scope);
         kind == RecordKind::Companion
             || site.lane.is_some()
             || self.definition.rules.iter().any(begins_lane)
@@ -323,8 +317,7 @@ impl DefinitionDecoder {
         let from = out.edits.len();
         let fate = unknown::record(unknown::NamedKind(class, name), record, entry, out);
         // The raw entry can be undone with its neighbours, and a rewind may name it by its id.
-        let key = self.definition.unruled.key.as_ref();
-        let id = key.and_then(|key| self.runs.id(key, site.scope));
+        let id = self.key(&self.definition.unruled, site.scope);
         let made = out
             .edits
             .get(from..)
@@ -410,7 +403,7 @@ impl DefinitionDecoder {
         if let Some(mark) = &rule.mark {
             blocks.extend(line(mark, scope, out));
             if self.definition.needs.answers {
-                let call = mark.of.as_ref().and_then(|path| self.runs.id(path, scope));
+                let call = self.runs.id(&mark.of, scope);
                 let waiting = self.waiting.entry(head.lane.clone()).or_default();
                 waiting
                     .questions
@@ -524,8 +517,8 @@ impl DefinitionDecoder {
         out: &mut Batch,
     ) -> Entry {
         let scope = site.scope;
-        let word = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.word(scope));
-        let flag = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
+        let word = |path: &RecordPath| path.word(scope);
+        let flag = |flag: &FlagRule| flag.holds(scope);
         let is_later = fields.once
             && self
                 .first
@@ -535,20 +528,13 @@ impl DefinitionDecoder {
         let role = fields.role.as_ref().filter(|_| !is_later);
         let role = role.map_or(Role::Harness, |role| role.of(scope));
         let mut entry = out.new_entry(head.key, role, head.at);
-        let parent = fields
-            .parent
-            .as_ref()
-            .and_then(|parent| self.runs.id(parent, scope));
+        let parent = self.runs.id(&fields.parent, scope);
         entry.parent = parent.map(|parent| within_lane(site, parent));
         let of_session = || self.model().filter(|_| head.lane.is_none());
         entry.model = word(&fields.model)
             .or_else(of_session)
             .filter(|_| role == Role::Assistant);
-        entry.ended = fields
-            .ended
-            .as_ref()
-            .and_then(|path| path.moment(scope))
-            .or(head.answered);
+        entry.ended = fields.ended.moment(scope).or(head.answered);
         let from = fields.from.as_ref().filter(|_| role == Role::Harness);
         entry.from = from.map(|from| {
             Box::new(Sender {
@@ -610,14 +596,13 @@ impl DefinitionDecoder {
     }
 
     fn head(&self, fields: &EntryRule, site: RecordSite<'_>, out: &Batch) -> EntryHead {
-        let word = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.word(site.scope));
-        let lane = self.lane_at(word(&fields.lane), site);
+        let lane = self.lane_at(fields.lane.word(site.scope), site);
         let key = self
             .key(fields, site.scope)
             .map(|key| within_lane(site, key));
         EntryHead {
             key: key.unwrap_or_else(|| own_key(site, out)),
-            at: fields.at.as_ref().and_then(|path| path.moment(site.scope)),
+            at: fields.at.moment(site.scope),
             answered: None,
             lane,
         }
@@ -625,7 +610,7 @@ impl DefinitionDecoder {
 
     /// The key of an entry, if the record has one.
     fn key(&self, fields: &EntryRule, scope: PathScope<'_>) -> Option<Key> {
-        fields.key.as_ref().and_then(|key| self.runs.id(key, scope))
+        self.runs.id(&fields.key, scope)
     }
 }
 
@@ -675,11 +660,7 @@ impl Decoder for DefinitionDecoder {
             return fate;
         }
         let scope = PathScope::of(input.json);
-        if let Some(id) = self
-            .definition
-            .unique
-            .as_ref()
-            .and_then(|path| path.word(scope))
+        if let Some(id) = self.definition.unique.word(scope)
             && !self.is_first(&id, out.origin_key())
         {
             return Fate::Passed("the same again");
@@ -798,11 +779,9 @@ fn push_fact(rule: &FactRule, value: &Json<'_>, last: &mut Option<Text>, out: &m
 
 /// The blocks of a separator: the separator itself and the text below it.
 fn line(mark: &MarkRule, scope: PathScope<'_>, out: &mut Batch) -> Vec<BlockKind> {
-    let count = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.count(scope));
-    let text = |path: &Option<RecordPath>| {
-        let text = path
-            .as_ref()
-            .and_then(|path| path.string(scope, |text| Text::clean(text.trim())));
+    let count = |path: &RecordPath| path.count(scope);
+    let text = |path: &RecordPath| {
+        let text = path.string(scope, |text| Text::clean(text.trim()));
         text.unwrap_or_default()
     };
     let said = || text(&mark.text);
@@ -816,10 +795,7 @@ fn line(mark: &MarkRule, scope: PathScope<'_>, out: &mut Batch) -> Vec<BlockKind
                 partial: false,
                 took: None,
             };
-            let summary = mark
-                .text
-                .as_ref()
-                .and_then(|path| path.string(scope, |text| out.prose(text)));
+            let summary = mark.text.string(scope, |text| out.prose(text));
             let summary = summary.filter(|body| body.bytes > 0).map(BlockKind::Text);
             return std::iter::once(BlockKind::Break(line))
                 .chain(summary)

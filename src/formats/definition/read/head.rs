@@ -105,10 +105,10 @@ fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
 /// Parses `[continued]`.
 fn continued(mut table: TomlTable<'_>) -> Option<Continued> {
     let continued = Some(Continued {
-        id: table.path("id")?,
-        bytes: table.path("bytes")?,
-        end: table.path("end")?,
-        number: table.path("number")?,
+        id: table.required_path("id")?,
+        bytes: table.required_path("bytes")?,
+        end: table.required_path("end")?,
+        number: table.required_path("number")?,
     });
     table.finish();
     continued

@@ -5,8 +5,8 @@ use super::when::tests;
 use crate::formats::definition::rule::Journal;
 
 pub(super) fn journal(mut table: TomlTable<'_>) -> Option<Journal> {
-    let (path, value) = (table.path("path"), table.path("value"));
-    let from = table.path("from");
+    let (path, value) = (table.required_path("path"), table.required_path("value"));
+    let from = table.required_path("from");
     let elements = table.word("elements");
     // An edit without conditions does not occur.
     let mut when = |name| {

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 
 use super::places;
 use super::table::{MistakeLog, TomlTable};
-use super::when::{flag, path, tests};
+use super::when::{flag, given_flag, path, tests};
 use crate::formats::definition::path::RecordPath;
 use crate::formats::definition::rule::{
     BlockRule, BlockSource, COUNTS, CallId, CallRule, EndRule, EntryRule, FromRule, LaneRule,
@@ -49,9 +49,10 @@ impl<'t> Defaults<'t> {
         read
     }
 
-    fn path(&self, name: &str) -> Option<RecordPath> {
-        let (_, value) = self.paths.iter().find(|(known, _)| *known == name)?;
-        self.log.path_of(name, value)
+    fn path(&self, name: &str) -> RecordPath {
+        let value = self.paths.iter().find(|(known, _)| *known == name);
+        let path = value.and_then(|(_, value)| self.log.path_of(name, value));
+        path.unwrap_or_default()
     }
 }
 
@@ -98,10 +99,10 @@ pub(super) fn rule(mut table: TomlTable<'_>, defaults: &Defaults<'_>) -> RecordR
     }
     rule.lane = table.table("lane").and_then(lane);
     let replace = table.is("replace");
-    rule.records = table.path("records").map(|path| (path, replace));
+    rule.records = table.required_path("records").map(|path| (path, replace));
     rule.rewind = table.table("rewind").and_then(rewind);
-    rule.resets.run = table.path("run");
-    rule.unless_answered = table.path("unsaid");
+    rule.resets.run = table.required_path("run");
+    rule.unless_answered = table.required_path("unsaid");
     rule.resets.sums = table.is("anew");
     if !rule.blocks.is_empty() && !is_spoken {
         table.log.mistake(
@@ -189,7 +190,7 @@ fn entry(table: Option<TomlTable<'_>>, defaults: &Defaults<'_>) -> (EntryRule, b
             stop: table.path("stop"),
             title: table.path("title"),
             once: table.is("once"),
-            prompt: flag(&mut table, "prompt"),
+            prompt: given_flag(&mut table, "prompt"),
             quiet: flag(&mut table, "quiet"),
             trace: flag(&mut table, "trace"),
             copy: flag(&mut table, "copy"),
@@ -207,7 +208,7 @@ fn entry(table: Option<TomlTable<'_>>, defaults: &Defaults<'_>) -> (EntryRule, b
         (&mut rule.lane, "lane"),
     ];
     for (field, name) in fields {
-        if field.is_none() {
+        if !field.is_given() {
             *field = defaults.path(name);
         }
     }
@@ -272,25 +273,29 @@ fn block(mut table: TomlTable<'_>) -> Option<BlockRule> {
         }
     };
     let is_result = kind == "result";
-    let each = if is_result { None } else { table.path("each") };
+    let each = if is_result {
+        RecordPath::default()
+    } else {
+        table.path("each")
+    };
     let when = if is_result {
         Conditions::default()
     } else {
         when(&mut table)
     };
     let what = match kind {
-        "text" => BlockSource::Text(table.path("text")?),
-        "thinking" => BlockSource::Thinking(table.path("thinking")?),
-        "content" => BlockSource::Content(table.path("content")?),
+        "text" => BlockSource::Text(table.required_path("text")?),
+        "thinking" => BlockSource::Thinking(table.required_path("thinking")?),
+        "content" => BlockSource::Content(table.required_path("content")?),
         "image" => BlockSource::Image {
-            data: table.path("image")?,
+            data: table.required_path("image")?,
             mime: table.path("mime"),
         },
         "raw" => BlockSource::Raw {
-            value: table.path("raw")?,
+            value: table.required_path("raw")?,
             title: table.path("title"),
         },
-        "unknown" => BlockSource::Unknown(table.path("unknown")?),
+        "unknown" => BlockSource::Unknown(table.required_path("unknown")?),
         "call" => BlockSource::Call(Box::new(call(&mut table)?)),
         "mark" => {
             let mark = mark(table, "mark")?;
@@ -307,7 +312,7 @@ fn block(mut table: TomlTable<'_>) -> Option<BlockRule> {
         _ => {
             let result = result(table, true);
             return Some(BlockRule {
-                each: None,
+                each,
                 when,
                 what: BlockSource::Result(Box::new(result)),
             });
@@ -334,7 +339,7 @@ fn call_id(table: &mut TomlTable<'_>, name: &'static str) -> Option<CallId> {
 
 fn call(table: &mut TomlTable<'_>) -> Option<CallRule> {
     let id = call_id(table, "call");
-    let name = table.path("name");
+    let name = table.required_path("name");
     if name.is_none() {
         table.log.mistake(
             table.span(),
@@ -383,7 +388,7 @@ fn result(mut table: TomlTable<'_>, is_apart: bool) -> ResultRule {
         took: table.path("took"),
         once: table.is("once"),
         unrecorded: table.is("unrecorded"),
-        acknowledges: flag(&mut table, "acknowledges"),
+        acknowledges: given_flag(&mut table, "acknowledges"),
         handle: table.path("handle"),
         command: table.path("command"),
         ends: places::ends(&mut table),
@@ -455,7 +460,7 @@ fn mark(mut table: TomlTable<'_>, name: &'static str) -> Option<MarkRule> {
 }
 
 fn state(mut table: TomlTable<'_>) -> Option<StateRule> {
-    let of = table.path("of");
+    let of = table.required_path("of");
     let is_lost = match table.string("is") {
         Some(("running", _)) => Some(false),
         Some(("lost", _)) => Some(true),
@@ -498,7 +503,10 @@ fn end(mut table: TomlTable<'_>) -> Option<EndRule> {
     };
     let span = table.span();
     table.finish();
-    if rule.of.is_none() && rule.call.is_none() && rule.command.is_none() {
+    if ![&rule.of, &rule.call, &rule.command]
+        .iter()
+        .any(|path| path.is_given())
+    {
         let what = "what completes names the work, of = \"path to its handle\", or its call, call = \"path to the id\", \
                     or command = \"path to what was run\" where there are no ids";
         table.log.mistake(span, what);
@@ -508,7 +516,7 @@ fn end(mut table: TomlTable<'_>) -> Option<EndRule> {
 }
 
 fn lane(mut table: TomlTable<'_>) -> Option<LaneRule> {
-    let name = table.path("name");
+    let name = table.required_path("name");
     if name.is_none() {
         table.log.mistake(
             table.span(),
@@ -534,7 +542,7 @@ fn lane(mut table: TomlTable<'_>) -> Option<LaneRule> {
 /// Parses how to find the call of a sub-agent that no record names.
 fn starter(mut table: TomlTable<'_>) -> Option<StarterRule> {
     let tool = table.word("tool");
-    let (before, of) = (table.path("before"), table.path("of"));
+    let (before, of) = (table.required_path("before"), table.path("of"));
     let span = table.span();
     table.finish();
     let (Some(tool), Some(before)) = (tool, before) else {
@@ -546,7 +554,7 @@ fn starter(mut table: TomlTable<'_>) -> Option<StarterRule> {
 }
 
 pub(super) fn numbered(mut table: TomlTable<'_>) -> Option<Numbered> {
-    let item = table.path("item");
+    let item = table.required_path("item");
     let mut tests = |name| {
         let inner = table.table(name)?;
         Some(tests(inner, &mut Vec::new()))
@@ -564,7 +572,7 @@ pub(super) fn numbered(mut table: TomlTable<'_>) -> Option<Numbered> {
 }
 
 fn rewind(mut table: TomlTable<'_>) -> Option<Rewind> {
-    let (to, after) = (table.path("to"), table.path("after"));
+    let (to, after) = (table.required_path("to"), table.required_path("after"));
     let span = table.span();
     table.finish();
     match (to, after) {

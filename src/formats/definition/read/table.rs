@@ -244,7 +244,11 @@ impl<'t> TomlTable<'t> {
         }
     }
 
-    pub(super) fn path(&mut self, name: &'static str) -> Option<RecordPath> {
+    pub(super) fn path(&mut self, name: &'static str) -> RecordPath {
+        self.required_path(name).unwrap_or_default()
+    }
+
+    pub(super) fn required_path(&mut self, name: &'static str) -> Option<RecordPath> {
         let value = self.get(name)?;
         self.log.path_of(name, value)
     }

@@ -97,7 +97,11 @@ pub(super) fn literals(
         })
 }
 
-pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<FlagRule> {
+pub(super) fn flag(table: &mut TomlTable<'_>, name: &'static str) -> FlagRule {
+    given_flag(table, name).unwrap_or_default()
+}
+
+pub(super) fn given_flag(table: &mut TomlTable<'_>, name: &'static str) -> Option<FlagRule> {
     let value = table.get(name)?;
     match value.get_ref() {
         DeValue::Boolean(fixed) => Some(FlagRule::Fixed(*fixed)),

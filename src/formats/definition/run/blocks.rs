@@ -4,10 +4,8 @@ use super::budget::LOOK;
 use super::{DefinitionDecoder, EntryHead, OPEN, line};
 use crate::formats::anthropic::{self, BlockContent};
 use crate::formats::definition::heads;
-use crate::formats::definition::path::{PathScope, RecordPath};
-use crate::formats::definition::rule::{
-    BlockRule, BlockSource, CallId, CallRule, FlagRule, ResultRule,
-};
+use crate::formats::definition::path::PathScope;
+use crate::formats::definition::rule::{BlockRule, BlockSource, CallId, CallRule, ResultRule};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
@@ -34,17 +32,11 @@ impl DefinitionDecoder {
         out: &mut Batch,
     ) {
         let (blocks, results) = made;
-        match &rule.each {
-            None if self.spend_budget(LOOK, scope, out) && rule.when.holds(scope) => {
-                self.one(rule, head, scope, (blocks, results), out);
+        rule.each.elements(scope, &mut |found| {
+            if self.spend_budget(LOOK, found, out) && rule.when.holds(found) {
+                self.one(rule, head, found, (&mut *blocks, &mut *results), out);
             }
-            None => {}
-            Some(each) => each.elements(scope, &mut |found| {
-                if self.spend_budget(LOOK, found, out) && rule.when.holds(found) {
-                    self.one(rule, head, found, (&mut *blocks, &mut *results), out);
-                }
-            }),
-        }
+        });
     }
 
     fn one(
@@ -74,17 +66,11 @@ impl DefinitionDecoder {
                 }
             }),
             BlockSource::Image { data, mime } => {
-                let mime = mime
-                    .as_ref()
-                    .and_then(|path| path.word(scope))
-                    .unwrap_or_default();
+                let mime = mime.word(scope).unwrap_or_default();
                 blocks.extend(data.string(scope, |data| BlockKind::Image(image(data, mime, out))));
             }
             BlockSource::Raw { value, title } => {
-                let title = title
-                    .as_ref()
-                    .and_then(|path| path.word(scope))
-                    .unwrap_or_else(|| Text::from("record"));
+                let title = title.word(scope).unwrap_or_else(|| Text::from("record"));
                 value.each(scope, &mut |found| {
                     let value = found.here;
                     let body = value.to_body(&title, out);
@@ -169,8 +155,7 @@ impl DefinitionDecoder {
         out: &mut Batch,
     ) -> ToolCall {
         let (scope, number) = at;
-        let word = |path: &RecordPath| path.word(scope);
-        let name = word(&rule.name).unwrap_or_default();
+        let name = rule.name.word(scope).unwrap_or_default();
         let null = Json::Null;
         let mut input = |input: &Json<'_>| {
             let kind = tools::kind_of_call(&name, input);
@@ -179,10 +164,7 @@ impl DefinitionDecoder {
             body.flags.broken_off = tools::is_truncated(input);
             (kind, headline, body)
         };
-        let read = rule
-            .input
-            .as_ref()
-            .and_then(|path| path.first(scope, &mut input));
+        let read = rule.input.first(scope, &mut input);
         let (kind, headline, input) = read.unwrap_or_else(|| input(&null));
         let key = match &rule.id {
             CallId::Path(path) => self.runs.id(path, scope).unwrap_or_default(),
@@ -204,11 +186,7 @@ impl DefinitionDecoder {
             }
             waiting.open.push_back((key.clone(), name.clone()));
         }
-        let started = rule
-            .started
-            .as_ref()
-            .and_then(|path| path.moment(scope))
-            .or(head.at);
+        let started = rule.started.moment(scope).or(head.at);
         let result = rule
             .result
             .as_ref()
@@ -222,13 +200,12 @@ impl DefinitionDecoder {
         }
         let within = rule.result.as_ref();
         self.begin_work(&key, within.zip(result.as_ref()), scope, out);
-        let is_lost = rule.lost.as_ref().is_some_and(|flag| flag.holds(scope));
+        let is_lost = rule.lost.holds(scope);
         let state = match result {
             Some(result) => tool::ended(result),
             None if is_lost => ToolState::Lost,
             None => ToolState::Pending,
         };
-        let lane = rule.lane.as_ref().and_then(word);
         ToolCall {
             key,
             name,
@@ -237,7 +214,7 @@ impl DefinitionDecoder {
             input,
             state,
             started,
-            lane,
+            lane: rule.lane.word(scope),
         }
     }
 
@@ -251,15 +228,16 @@ impl DefinitionDecoder {
         out: &mut Batch,
     ) {
         let (scope, number) = at;
-        match &rule.each {
-            None => results.extend(self.result(rule, head, (scope, number), out)),
-            Some(each) => each.elements(scope, &mut |found| {
-                if self.spend_budget(LOOK, found, out) {
-                    let number = results.len();
-                    results.extend(self.result(rule, head, (found, number), out));
-                }
-            }),
+        if !rule.each.is_given() {
+            results.extend(self.result(rule, head, (scope, number), out));
+            return;
         }
+        rule.each.elements(scope, &mut |found| {
+            if self.spend_budget(LOOK, found, out) {
+                let number = results.len();
+                results.extend(self.result(rule, head, (found, number), out));
+            }
+        });
     }
 
     fn result(
@@ -273,7 +251,7 @@ impl DefinitionDecoder {
         if !rule.when.holds(scope) {
             return None;
         }
-        let tool = rule.tool.as_ref().and_then(|path| path.word(scope));
+        let tool = rule.tool.word(scope);
         let key = Text::clean(&format!("{}:{number}", head.key));
         let of = rule.of.as_ref()?;
         let id = match of {
@@ -308,7 +286,7 @@ impl DefinitionDecoder {
             key
         };
         let mut result = of_rule(rule, key, scope, out);
-        if rule.running.as_ref().is_some_and(|flag| flag.holds(scope)) && !call.is_blank() {
+        if rule.running.holds(scope) && !call.is_blank() {
             let state = match result.body.bytes {
                 0 => ToolState::Running,
                 _ => ToolState::Streaming(Box::new(result.body)),
@@ -343,8 +321,7 @@ impl DefinitionDecoder {
         }
         let Some((rule, result)) = result else { return };
         let has_no_id = (result.work.as_ref()).is_some_and(|work| work.handle.is_blank());
-        let command = rule.command.as_ref().filter(|_| has_no_id);
-        if let Some(command) = command.and_then(|path| path.word(scope)) {
+        if let Some(command) = rule.command.word(scope).filter(|_| has_no_id) {
             self.commands.call(&command, call, out);
         }
     }
@@ -383,15 +360,14 @@ fn within(
     scope: PathScope<'_>,
     out: &mut Batch,
 ) -> Option<ToolResult> {
-    let says = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
-    let is_there = rule.text.as_ref().is_some_and(|path| path.has_value(scope));
+    let is_there = rule.text.has_value(scope);
     // A rule with a condition has a result whenever the condition holds, even without text.
     if !is_there
         && !rule.unrecorded
         && rule.when.is_empty()
-        && !says(&rule.failed)
-        && !says(&rule.refused)
-        && !says(&rule.stopped)
+        && !rule.failed.holds(scope)
+        && !rule.refused.holds(scope)
+        && !rule.stopped.holds(scope)
     {
         return None;
     }
@@ -404,34 +380,22 @@ fn key_within(call: &Key) -> Key {
 }
 
 fn of_rule(rule: &ResultRule, key: Key, scope: PathScope<'_>, out: &mut Batch) -> ToolResult {
-    let says = |flag: &Option<FlagRule>| flag.as_ref().map(|flag| flag.holds(scope));
-    let exit = rule.exit.as_ref().and_then(|path| path.number(scope));
-    let has_failed = says(&rule.failed) == Some(true) || exit.is_some_and(|code| code != 0.0);
-    let text = rule
-        .text
-        .as_ref()
-        .and_then(|path| path.string(scope, |text| out.output(text)));
+    let exit = rule.exit.number(scope);
+    let has_failed = rule.failed.holds(scope) || exit.is_some_and(|code| code != 0.0);
+    let text = rule.text.string(scope, |text| out.output(text));
     let mut body = text.unwrap_or_else(|| out.output(""));
-    body.flags.unjudged = rule.exit.is_none()
-        && !rule
-            .failed
-            .as_ref()
-            .is_some_and(|flag| flag.is_recorded(scope));
+    body.flags.unjudged = !rule.exit.is_given() && !rule.failed.is_recorded(scope);
     body.flags.unrecorded = rule.unrecorded;
     // Agents record this text for their own display, and it is not always a diff.
-    let patch = rule.patch.as_ref().and_then(|path| {
-        path.string(scope, |text| {
-            change::is_patch(text).then(|| out.output(text))
-        })
-        .flatten()
+    let patch = rule.patch.string(scope, |text| {
+        change::is_patch(text).then(|| out.output(text))
     });
-    let took = rule.took.as_ref().and_then(|path| path.count(scope));
     ToolResult {
         key,
         tool: None,
-        verdict: if says(&rule.refused) == Some(true) {
+        verdict: if rule.refused.holds(scope) {
             Verdict::Refused
-        } else if says(&rule.stopped) == Some(true) {
+        } else if rule.stopped.holds(scope) {
             Verdict::Stopped
         } else if has_failed {
             Verdict::Failed
@@ -439,25 +403,21 @@ fn of_rule(rule: &ResultRule, key: Key, scope: PathScope<'_>, out: &mut Batch) -
             Verdict::Done
         },
         body,
-        patch,
+        patch: patch.flatten(),
         images: Vec::new(),
         facts: exit
             .filter(|code| *code != 0.0)
             .map(|code| Text::clean(&format!("exit {code}")))
             .unwrap_or_default(),
-        at: rule.at.as_ref().and_then(|path| path.moment(scope)),
-        duration_ms: took,
+        at: rule.at.moment(scope),
+        duration_ms: rule.took.count(scope),
         work: work(rule, scope, out),
     }
 }
 
 /// The background work that a result acknowledges.
 fn work(rule: &ResultRule, scope: PathScope<'_>, out: &Batch) -> Option<Box<Work>> {
-    let handle = rule
-        .handle
-        .as_ref()
-        .and_then(|path| path.word(scope))
-        .filter(|handle| !handle.is_blank());
+    let handle = rule.handle.word(scope).filter(|handle| !handle.is_blank());
     let acknowledges = rule
         .acknowledges
         .as_ref()

@@ -126,7 +126,7 @@ impl UsageCounter {
     ) -> Option<Usage> {
         let mut own = None;
         for (number, rule) in rules.iter().enumerate() {
-            let is_own = is_entry && own.is_none() && rule.each.is_none() && rule.of.is_none();
+            let is_own = is_entry && own.is_none() && !rule.each.is_given() && !rule.of.is_given();
             let is_own = is_own && rule.scope == usage::Scope::Request;
             let mut part = 0;
             let mut sums = Vec::new();
@@ -143,7 +143,7 @@ impl UsageCounter {
                 if !holds {
                     return;
                 }
-                let model = rule.model.as_ref().and_then(|path| path.word(scope));
+                let model = rule.model.word(scope);
                 let usage = self.one(rule, scope, model.as_ref());
                 let Some(usage) = usage.and_then(|usage| self.deduplicate(usage, rule, whose))
                 else {
@@ -156,19 +156,16 @@ impl UsageCounter {
                 if rule.so_far {
                     return sums.push((usage, model));
                 }
-                let of = rule.of.as_ref().and_then(|path| runs.id(path, scope));
+                let of = runs.id(&rule.of, scope);
                 let of = of.unwrap_or_else(|| of_rule(part));
-                if rule.each.is_none() && !rule.when.is_empty() {
+                if !rule.each.is_given() && !rule.when.is_empty() {
                     self.emitted.insert(of.clone());
                 }
                 part += 1;
                 let model = model.or_else(|| of_session.clone());
                 out.usage(of, usage, model);
             };
-            match &rule.each {
-                None => one(scope),
-                Some(each) => each.elements(scope, &mut one),
-            }
+            rule.each.elements(scope, &mut one);
             match whose {
                 UsageOwner::Beside => self.so_far.set_database_sums(sums, out),
                 _ => self.so_far.set_sums(sums, out),
@@ -189,7 +186,7 @@ impl UsageCounter {
     ) -> Option<Usage> {
         match (whose, rule.scope) {
             (UsageOwner::Session, usage::Scope::Request) => self.own.add(&usage),
-            (UsageOwner::Session, usage::Scope::Run) if rule.each.is_none() => {
+            (UsageOwner::Session, usage::Scope::Run) if !rule.each.is_given() => {
                 self.run.get_or_insert_default().add(&usage);
             }
             (UsageOwner::Companion, usage::Scope::Run) => {
@@ -222,14 +219,10 @@ impl UsageCounter {
     ) -> Option<Usage> {
         let mut counts = TokenCounts::default();
         for (count, path) in counts.iter_mut().zip(&rule.counts) {
-            let sum = path.as_ref().and_then(|path| path.number(scope));
+            let sum = path.number(scope);
             *count = sum.and_then(|sum| Json::Number(sum).count());
         }
-        let mut cost = rule
-            .cost
-            .as_ref()
-            .and_then(|path| path.number(scope))
-            .filter(|cost| *cost != 0.0);
+        let mut cost = rule.cost.number(scope).filter(|cost| *cost != 0.0);
         if counts.iter().all(Option::is_none) && cost.is_none() {
             return None;
         }

@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 use super::counting::UsageOwner;
 use super::{DefinitionDecoder, EntryHead, RecordSite};
 use crate::formats::decoder::RecordPlace;
-use crate::formats::definition::path::{PathScope, RecordPath, word_of};
+use crate::formats::definition::path::{PathScope, word_of};
 use crate::formats::definition::rule::{LaneRule, RecordKind, RecordRule};
 use crate::formats::roots::SessionName;
 use crate::model::body::Key;
@@ -53,25 +53,16 @@ impl DefinitionDecoder {
         let of_file = site.lane.filter(|_| begins_lane && site.depth == 0);
         let mut first = None;
         let mut emit_lanes = |scope: PathScope<'_>| {
-            let named = lane
-                .call
-                .as_ref()
-                .and_then(|call| self.runs.id(call, scope));
+            let named = self.runs.id(&lane.call, scope);
             let call = named.or_else(|| self.starting_call(lane, scope));
             let mut one = |scope: PathScope<'_>| {
                 for name in self.lanes(lane, (scope, of_file), call.as_ref(), out) {
                     first.get_or_insert(name);
                 }
             };
-            match &lane.of {
-                None => one(scope),
-                Some(of) => of.elements(scope, &mut one),
-            }
+            lane.of.elements(scope, &mut one);
         };
-        match &lane.each {
-            None => emit_lanes(site.scope),
-            Some(each) => each.elements(site.scope, &mut emit_lanes),
-        }
+        lane.each.elements(site.scope, &mut emit_lanes);
         if let Some(lane) = first
             .as_ref()
             .filter(|_| begins_lane && site.place == RecordPlace::Header)
@@ -85,7 +76,7 @@ impl DefinitionDecoder {
     fn starting_call(&mut self, lane: &LaneRule, scope: PathScope<'_>) -> Option<Key> {
         let by = lane.by.as_ref()?;
         let name = lane.name.word(scope)?;
-        let of = by.of.as_ref().and_then(|of| of.word(scope));
+        let of = by.of.word(scope);
         self.files
             .starting_call(name, by.before.moment(scope)?, of.as_ref())
     }
@@ -99,15 +90,14 @@ impl DefinitionDecoder {
         call: Option<&Key>,
         out: &mut Batch,
     ) -> Vec<Name> {
-        let word = |path: &Option<RecordPath>| path.as_ref().and_then(|path| path.word(scope));
         let mut names = Vec::new();
         lane.name.each(scope, &mut |found| {
             let name = word_of(found.here).map(|name| Text::clean(&name));
             names.extend(of_file.cloned().or(name).filter(|name| !self.is_main(name)));
         });
         for name in &names {
-            if !self.files.request(word(&lane.file), name, call, out) {
-                out.lane(name.clone(), word(&lane.label), call.cloned());
+            if !self.files.request(lane.file.word(scope), name, call, out) {
+                out.lane(name.clone(), lane.label.word(scope), call.cloned());
             }
         }
         names

@@ -3,7 +3,7 @@
 use super::budget::LOOK;
 use super::{DefinitionDecoder, EntryHead};
 use crate::formats::definition::path::{PathScope, RecordPath, word_of};
-use crate::formats::definition::rule::{EndRule, FlagRule, RecordRule};
+use crate::formats::definition::rule::{EndRule, RecordRule};
 use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::text::Text;
@@ -43,10 +43,7 @@ impl DefinitionDecoder {
                     self.end(end, rule, head, scope, out);
                 }
             };
-            match &end.each {
-                None => one(scope),
-                Some(each) => each.elements(scope, &mut one),
-            }
+            end.each.elements(scope, &mut one);
         }
     }
 
@@ -58,9 +55,9 @@ impl DefinitionDecoder {
         scope: PathScope<'_>,
         out: &mut Batch,
     ) {
-        let id = |path: &Option<RecordPath>| path.as_ref()?.word(scope).filter(|id| !id.is_blank());
+        let id = |path: &RecordPath| path.word(scope).filter(|id| !id.is_blank());
         let about = WorkReference {
-            call: end.call.as_ref().and_then(|path| self.runs.id(path, scope)),
+            call: self.runs.id(&end.call, scope),
             handle: id(&end.of),
         };
         let command = id(&end.command);
@@ -69,13 +66,11 @@ impl DefinitionDecoder {
         }
         let exit = end
             .exit
-            .as_ref()
-            .and_then(|path| path.number(scope))
+            .number(scope)
             .and_then(|code| Json::Number(code).int());
-        let says = |flag: &Option<FlagRule>| flag.as_ref().is_some_and(|flag| flag.holds(scope));
-        let is_queued = says(&end.queued);
-        let is_asked = says(&end.asked) || !rule.results.is_empty();
-        let delivered = end.delivered.as_ref().and_then(|path| path.moment(scope));
+        let is_queued = end.queued.holds(scope);
+        let is_asked = end.asked.holds(scope) || !rule.results.is_empty();
+        let delivered = end.delivered.moment(scope);
         let carrier = match delivered {
             _ if is_asked => Carrier::Poll,
             Some(_) => Carrier::Delivered,
@@ -84,13 +79,11 @@ impl DefinitionDecoder {
             None => Carrier::Notice,
         };
         let mut words: Vec<Text> = Vec::new();
-        if let Some(status) = &end.status {
-            status.each(scope, &mut |found| {
-                words.extend(word_of(found.here).map(|word| Text::clean(&word)));
-            });
-        }
+        end.status.each(scope, &mut |found| {
+            words.extend(word_of(found.here).map(|word| Text::clean(&word)));
+        });
         let words: Vec<&str> = words.iter().map(Text::as_str).collect();
-        let at = end.at.as_ref().and_then(|path| path.moment(scope));
+        let at = end.at.moment(scope);
         let reason = id(&end.reason).map(|reason| Text::stub(&reason, REASON));
         let update = Update {
             by: head.key.clone(),
