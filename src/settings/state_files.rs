@@ -172,13 +172,13 @@ struct SessionFile {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     session: String,
     #[serde(default)]
-    seen: Option<SeenFile>,
+    seen: Option<SeenStateFile>,
     #[serde(default)]
     marks: BTreeMap<char, MarkFile>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct SeenFile {
+struct SeenStateFile {
     entry: String,
     at: String,
 }
@@ -240,7 +240,7 @@ pub(crate) fn session_text(memory: &SessionState, key: &SessionKey) -> String {
         schema: OF_SESSION.to_owned(),
         path: key.path.clone(),
         session: key.session.clone(),
-        seen: seen.map(|seen| SeenFile {
+        seen: seen.map(|seen| SeenStateFile {
             entry: seen.key.to_string(),
             at: seen.at.to_rfc3339(),
         }),

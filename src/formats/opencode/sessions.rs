@@ -22,12 +22,12 @@ pub(super) struct OpenCodeSessions {
     main: Option<Text>,
     /// Whether a message has confirmed the main session.
     is_main_sure: bool,
-    known: HashMap<Text, SessionFacts>,
+    known: HashMap<Text, OpencodeSession>,
     agent: Option<Text>,
 }
 
 #[derive(Debug, Default)]
-struct SessionFacts {
+struct OpencodeSession {
     title: Text,
     parent: Option<Text>,
     created: Option<Timestamp>,

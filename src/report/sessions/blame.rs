@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::collect::{Call, Event, WantedPaths, collect};
+use self::collect::{Call, FileCall, WantedPaths, collect};
 use self::git::{CommittedFile, Git, GitCommit};
 use crate::analysis::expression::When;
 use crate::analysis::files::steps::FileStep;
@@ -184,14 +184,14 @@ fn content_of(options: &BlameOptions, git: Option<&Git>) -> Result<Vec<u8>, Open
 
 /// Whether a commit is late enough to have a line of a call. A commit that was amended may have
 /// had it before the call, which matters where nothing is known of what was there.
-fn may_hold(commit: &GitCommit, event: &Event, by: Author) -> bool {
+fn may_hold(commit: &GitCommit, event: &FileCall, by: Author) -> bool {
     let at = if by.is_blind { commit.made } else { commit.at };
     at.0 + 999 >= event.at.0
 }
 
 /// The lines of the file with their authors, after all that happened to it in one place.
 fn replay(
-    events: &[Event],
+    events: &[FileCall],
     place: usize,
     history: &[CommittedFile],
     now: &[Arc<str>],
@@ -218,7 +218,7 @@ fn replay(
 
 /// The number of the first event after a commit. A commit has the second in which it was made, and
 /// may be amended later: it is after those changes whose text it has.
-fn due(commit: &CommittedFile, events: &[Event], place: usize) -> usize {
+fn due(commit: &CommittedFile, events: &[FileCall], place: usize) -> usize {
     let start = events.partition_point(|event| event.at < commit.made);
     let end = events.partition_point(|event| event.at.0 <= commit.at.0 + 999);
     let content = Text::clean(&text_of(&commit.content));
@@ -253,7 +253,7 @@ fn clean_lines(content: &[u8]) -> Vec<Arc<str>> {
 }
 
 /// Lines that nobody wrote here may have been written in another checkout of the repository.
-fn add_other_checkouts(events: &[Event], texts: &[Arc<str>], authors: &mut [Option<Author>]) {
+fn add_other_checkouts(events: &[FileCall], texts: &[Arc<str>], authors: &mut [Option<Author>]) {
     let places = events.iter().map(|event| event.place).max().unwrap_or(0);
     for place in 1..=places {
         let lines = replay(events, place, &[], texts);

@@ -194,11 +194,11 @@ pub(super) struct SeenFile {
     pub(super) metadata: Metadata,
     pub(super) real: Option<PathBuf>,
     asked: Asked,
-    parts: Mutex<Vec<FilePart>>,
+    parts: Mutex<Vec<CachedPart>>,
 }
 
 #[derive(Debug)]
-struct FilePart {
+struct CachedPart {
     at: u64,
     bytes: Vec<u8>,
     /// Whether the file ended behind it.
@@ -206,7 +206,7 @@ struct FilePart {
     asked: Asked,
 }
 
-impl FilePart {
+impl CachedPart {
     fn end(&self) -> u64 {
         self.at + self.bytes.len() as u64
     }
@@ -230,7 +230,7 @@ impl SeenFile {
     pub(super) fn read(&self, buffer: &mut [u8], at: u64, now: Asked) -> Option<usize> {
         let mut parts = self.parts();
         parts.retain(|part| part.asked.is_new(now.events));
-        let has = |part: &&FilePart| {
+        let has = |part: &&CachedPart| {
             part.at <= at && (at < part.end() || (part.is_last && at >= part.end()))
         };
         let part = parts.iter().find(has)?;
@@ -254,7 +254,7 @@ impl SeenFile {
             parts.remove(1);
         }
         let is_last = bytes.len() < wanted;
-        parts.push(FilePart {
+        parts.push(CachedPart {
             at,
             bytes,
             is_last,
@@ -267,7 +267,7 @@ impl SeenFile {
         self.parts().retain(|part| part.bytes.len() <= BEGINNING);
     }
 
-    fn parts(&self) -> MutexGuard<'_, Vec<FilePart>> {
+    fn parts(&self) -> MutexGuard<'_, Vec<CachedPart>> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

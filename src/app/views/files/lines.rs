@@ -29,7 +29,7 @@ type Steps = HashMap<(Place, Op), Option<FileStep>>;
 #[derive(Debug, Default)]
 pub(super) struct FileLines {
     list: List<usize>,
-    lines: Vec<FileRow>,
+    lines: Vec<AuthoredLine>,
     steps: Steps,
     /// Uses whose bodies are on disk.
     missing: Vec<(Place, Op)>,
@@ -38,7 +38,7 @@ pub(super) struct FileLines {
 }
 
 #[derive(Debug)]
-struct FileRow {
+struct AuthoredLine {
     number: Option<usize>,
     text: String,
     /// The use that wrote it, by its index, and its call.
@@ -91,7 +91,7 @@ impl FileLines {
             for (at, line) in run.lines.iter().enumerate() {
                 let number = line.by.map(|by| by.change as usize);
                 let by = number.and_then(|number| Some((number, file.uses.get(number)?.place)));
-                self.lines.push(FileRow {
+                self.lines.push(AuthoredLine {
                     number: run.at.map(|from| from + at),
                     text: line.text.trim_end().replace('\t', "    "),
                     by,
@@ -164,14 +164,14 @@ fn is_away(used: &Use, call: &ToolCall) -> bool {
 }
 
 struct LineList<'a> {
-    lines: &'a [FileRow],
+    lines: &'a [AuthoredLine],
     uses: &'a [Use],
     scene: &'a PageScene<'a>,
 }
 
 /// A line, and the turn, the time and the sub-agent of its call, on the first line of each call.
 struct LineRow<'a> {
-    line: &'a FileRow,
+    line: &'a AuthoredLine,
     turn: Option<usize>,
     used: Option<&'a Use>,
 }

@@ -30,7 +30,7 @@ const LARGE: u64 = 32 << 20;
 
 /// A call that changed or showed the file.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct FileCall {
     /// Number of the path that it names it by.
     pub(super) place: usize,
     pub(super) at: Timestamp,
@@ -58,7 +58,7 @@ pub(super) struct Call {
 
 /// A message from a reading thread.
 enum Message {
-    Events(Vec<Event>),
+    Events(Vec<FileCall>),
     Failure(ReadFailure),
 }
 
@@ -148,7 +148,7 @@ pub(super) fn collect(
     places: &WantedPaths,
     now: Timestamp,
     missed: &mut Missed,
-) -> Vec<Event> {
+) -> Vec<FileCall> {
     let Looked {
         mut sessions,
         unreadable,
@@ -161,7 +161,7 @@ pub(super) fn collect(
     sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
     let sessions = find::with_sub_agents(sessions);
     let sieve = places.sieve();
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<FileCall> = Vec::new();
     let mut known = HashSet::new();
     let end = walk(
         &sessions,
@@ -229,7 +229,7 @@ fn read(
     }
 }
 
-fn events_of(reading: &mut Reading, places: &WantedPaths, format: &'static str) -> Vec<Event> {
+fn events_of(reading: &mut Reading, places: &WantedPaths, format: &'static str) -> Vec<FileCall> {
     let files = Memo::<Files>::of(&reading.transcript);
     let root = reading.transcript.meta().root.clone();
     let meant: Vec<_> = files
@@ -251,7 +251,7 @@ fn events_of(reading: &mut Reading, places: &WantedPaths, format: &'static str) 
             let turn = transcript
                 .place_of(used.place.entry)
                 .and_then(|place| transcript.turn_at(place));
-            events.push(Event {
+            events.push(FileCall {
                 place,
                 at,
                 step,

@@ -276,7 +276,7 @@ impl Report {
                         kind: if call.is_some() { "ai" } else { "unknown" },
                         model_id: call.and_then(|(call, ..)| call.model.as_deref()),
                     },
-                    call: call.map(|(call, at, _)| CallLine::of(call, *at)),
+                    call: call.map(|(call, at, _)| BlamedCall::of(call, *at)),
                     commit: self.commit(line),
                 },
             )?;
@@ -307,7 +307,7 @@ struct RangeLine<'a> {
     end_line: usize,
     sure: &'static str,
     contributor: Contributor<'a>,
-    call: Option<CallLine<'a>>,
+    call: Option<BlamedCall<'a>>,
     commit: Option<&'a GitCommit>,
 }
 
@@ -319,7 +319,7 @@ struct Contributor<'a> {
 }
 
 #[derive(Serialize)]
-struct CallLine<'a> {
+struct BlamedCall<'a> {
     format: &'static str,
     path: &'a str,
     session: Option<&'a str>,
@@ -333,7 +333,7 @@ struct CallLine<'a> {
     open: &'a str,
 }
 
-impl<'a> CallLine<'a> {
+impl<'a> BlamedCall<'a> {
     fn of(call: &'a Arc<Call>, at: Timestamp) -> Self {
         Self {
             format: call.format,
