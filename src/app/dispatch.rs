@@ -11,6 +11,7 @@ use tui_input::Input;
 use self::route::route;
 use self::typing::kind_of;
 use super::alarms;
+use super::arrange;
 use super::copying::piping;
 use super::effect::Effect;
 use super::effect::PageExtent;
@@ -87,8 +88,15 @@ fn dispatch(app: &mut App, action: Action) -> Vec<Effect> {
         Action::ToggleLiteral => return app.reader.with_text(search::toggle_literal),
         Action::Scroll(by) => scroll_pop_up(app, by),
         action => {
+            let mut effects = Vec::new();
             let own = match app.mode {
-                Mode::Normal => app.reader.act_in_pane(action),
+                Mode::Normal => {
+                    // A key typed right behind the one that opened a view is for the rows of that view.
+                    if app.reader.views.is_new() {
+                        effects = arrange::arrange(&mut app.reader);
+                    }
+                    app.reader.act_in_pane(action)
+                }
                 Mode::Picker => picker::actions::act(app, action),
                 Mode::Wall => wall::actions::act(app, action),
                 Mode::Ledger => ledger::actions::act(app, action),
@@ -99,13 +107,14 @@ fn dispatch(app: &mut App, action: Action) -> Vec<Effect> {
             if is_closed && !std::mem::replace(&mut app.keys.knows_quit, true) {
                 app.reader.screen.set_status("closed; q in the text leaves");
             }
-            return own.unwrap_or_else(|| {
+            effects.extend(own.unwrap_or_else(|| {
                 if is_closed {
                     typing::cancel(app)
                 } else {
                     act(app, action)
                 }
-            });
+            }));
+            return effects;
         }
     }
     Vec::new()

@@ -83,6 +83,11 @@ impl Views {
         self.stack.last().copied()
     }
 
+    /// Whether a view is open and has not been laid out since it was opened.
+    pub(crate) fn is_new(&self) -> bool {
+        self.open().is_some() && self.synced_focus.is_none()
+    }
+
     /// Forgets the session, but not which pages are open and how the reader wants them.
     pub fn clear(&mut self) {
         self.sheet = Sheet::default();

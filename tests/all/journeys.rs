@@ -223,6 +223,18 @@ fn keys_in_one_burst_lead_where_they_lead_one_by_one() {
 }
 
 #[test]
+fn keys_right_behind_that_of_a_view_are_for_its_rows() {
+    for keys in ["3 +", "2 +", "! j", "7 j j", "B j", "6 j", "5 k"] {
+        let open = || Stage::open(&demo(), (120, 40), Theme::dark());
+        let (mut slow, mut fast) = (open(), open());
+        slow.press(keys);
+        fast.burst(keys);
+        fast.arrange();
+        assert_eq!(fast.picture(), slow.picture(), "{keys}");
+    }
+}
+
+#[test]
 fn a_chord_can_be_given_up() {
     let mut stage = boats();
     stage.press("g");
