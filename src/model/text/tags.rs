@@ -6,16 +6,35 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// First tags of results that programs wrote, and the levels of their fields. The tags of other
+/// Beginnings of results that programs wrote, and the levels of their fields. The tags of other
 /// results belong to what a tool returned.
-const RESULTS: [(&str, usize); 4] = [
+const RESULTS: [(&str, usize); 12] = [
     ("<persisted-output>", 1),
     ("<retrieval_status>", 1),
     ("<returncode>", 1),
     ("<file_write_result>", 2),
+    // Roo Code and Kilo Code.
+    ("<files>\n<file><path>", 3),
+    (
+        "The tool execution failed with the following error:\n<error>",
+        1,
+    ),
+    (
+        "The user denied this operation and provided the following feedback:\n<feedback>",
+        1,
+    ),
+    (
+        "The user approved this operation and provided the following context:\n<feedback>",
+        3,
+    ),
+    // Crush, whose lines of a file have numbers.
+    ("<file>\n  ", 1),
+    ("<result>\nFile ", 1),
+    ("<result>\nContent ", 1),
+    ("<result>\nApplied ", 1),
 ];
 /// Tags of what programs add behind results.
-const BEHIND: [&str; 2] = ["system-reminder", "usage"];
+const BEHIND: [&str; 3] = ["system-reminder", "usage", "cwd"];
 
 /// A notice with its fields as lines; `None` if it has no tags.
 pub(crate) fn readable(text: &str) -> Option<String> {
@@ -85,7 +104,7 @@ fn with_fields(text: &str, levels: usize) -> Option<String> {
             is_after_field = true;
         } else {
             if !(rest.is_empty() && facts.is_empty() && open.is_empty()) {
-                let value = [facts, rest.trim()].join(" ");
+                let value = [facts, &*fields(rest.trim())].join(" ");
                 add(&mut out, format!("{words}: {}", value.trim()).trim_end());
             }
             open.push(name);
@@ -166,6 +185,26 @@ mod tests {
             (
                 "Done.\n<usage>total_tokens: 4\ntool_uses: 2</usage>\n<system-reminder>x</system-reminder>",
                 "Done.\nusage: total_tokens: 4\ntool_uses: 2\nsystem reminder: x",
+            ),
+            (
+                "<files>\n<file><path>a.rs</path>\n<content lines=\"1-2\">\n 1 | <b>\n 2 | x\n</content>\n</file>\n</files>",
+                "file: path a.rs\ncontent: lines=\"1-2\"\n 1 | <b>\n 2 | x",
+            ),
+            (
+                "The tool execution failed with the following error:\n<error>\nNo <file> there\n</error>",
+                "The tool execution failed with the following error:\nNo <file> there",
+            ),
+            (
+                "<file>\n     1|<result>\n     2|</result>\n</file>\n",
+                "     1|<result>\n     2|</result>",
+            ),
+            (
+                "<result>\nFile successfully written: a\n</result>\n\n<cwd>/w</cwd>",
+                "File successfully written: a\ncwd: /w",
+            ),
+            (
+                "<file>\n<name>a</name>\n</file>",
+                "<file>\n<name>a</name>\n</file>",
             ),
             ("<html>\n<p>x</p>\n</html>\n", "<html>\n<p>x</p>\n</html>\n"),
             ("1: <usage>a</usage>", "1: <usage>a</usage>"),
