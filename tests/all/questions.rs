@@ -82,6 +82,7 @@ fn a_session_of_claude_code_answers_in_two_keys() {
             ("what it cost", "", &["$0.18"]),
             ("what a sub-agent did", "[ s", &["Find other unit mix-ups"]),
             ("which call was slowest", "3", &["took↓", "#4 Bash"]),
+            ("where an orphan belongs", "!", &["8/9 calls paired"]),
             (
                 "where the time went",
                 "2",
@@ -104,8 +105,12 @@ fn a_thread_of_codex_answers_in_two_keys() {
                 "!",
                 &["FAILURES", "TypeError: sacks is undefined"],
             ),
-            ("what an edit changed", "7", &["FILES", "flour.txt"]),
+            ("what was done", "B", &["flour.txt  +1 -1", "not mended"]),
+            ("what an edit changed", "7 enter", &["FILES", "-0", "+5"]),
+            ("what it cost", "", &["$0.026"]),
+            ("what a sub-agent did", "[ s", &["no sub-agent before this"]),
             ("which call was slowest", "3", &["took↓", "#1 exec"]),
+            ("where an orphan belongs", "!", &["4/5 calls paired"]),
             ("where the time went", "2", &["TIMELINE", "session"]),
             ("what the model saw", "5", &["CONTEXT"]),
         ],
@@ -387,6 +392,12 @@ fn an_orphan_is_found_and_led_to_where_it_may_belong_in_three_keys() {
         let mut stage = Stage::open(&path, size, Theme::dark());
         stage.press("! %");
         assert!(stage.picture().contains(words), "{}", stage.picture());
+        stage.press("i");
+        let picture = stage.picture();
+        assert!(
+            picture.contains("found     ") && picture.contains("has no call"),
+            "the inspector tells it, too: {picture}"
+        );
     }
 }
 

@@ -115,16 +115,7 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
     }
     subject.parent(page);
     page.field("verdict", &subject.verdict(call, subject.focus.entry));
-    for finding in subject.findings() {
-        let (sign, style) = of_severity(finding.severity, theme);
-        page.field(
-            "found",
-            &[
-                Span::styled(format!("{sign} "), style),
-                Span::styled(finding.message.clone(), theme.text),
-            ],
-        );
-    }
+    found(subject, page);
     step(subject, call, page);
     if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
         let target = lane
@@ -257,6 +248,21 @@ fn output(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'
             page.heading("OUTPUT", "");
             page.paragraph("no result in the file", theme.warn);
         }
+    }
+}
+
+/// What the lint found in the item.
+pub(super) fn found(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
+    let theme = page.look.theme;
+    for finding in subject.findings() {
+        let (sign, style) = of_severity(finding.severity, theme);
+        page.field(
+            "found",
+            &[
+                Span::styled(format!("{sign} "), style),
+                Span::styled(finding.message.clone(), theme.text),
+            ],
+        );
     }
 }
 

@@ -45,6 +45,7 @@ pub fn lay_out(subject: &InspectedItem<'_>, page: &mut PageBuilder<'_>) {
     for words in subject.state_phrases() {
         page.field("standing", &[Span::styled(words, theme.warn)]);
     }
+    call::found(subject, page);
     facts::usage(subject, page);
     if let Some(block) = block {
         content(subject, block, page);
