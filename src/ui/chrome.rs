@@ -49,7 +49,13 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     let left = left_words(&app.reader);
     let is_said = app.reader.screen.message.is_some();
     let style = if is_said { theme.text } else { theme.dim };
-    buffer.set_stringn(area.x, area.y, &left, usize::from(area.width), style);
+    let cut = theme.glyphs().cut;
+    let words = wrap::fit(
+        &[Span::styled(left.clone(), style)],
+        usize::from(area.width),
+        cut,
+    );
+    buffer.set_line(area.x, area.y, &Line::from(words), area.width);
     let room = usize::from(area.width).saturating_sub(left.width());
     let Some(right) = right_words(&app.reader)
         .into_iter()

@@ -13,11 +13,15 @@ use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::places::marks;
 use crate::model::figures;
+use crate::render::wrap;
 
 /// Limit of the title of a mark, in columns.
 const MARK_COLUMNS: usize = 60;
 /// Number of choices shown at once.
 const CHOICES: usize = 12;
+/// Columns of a command's name and of its keys.
+const NAME_COLUMNS: usize = 20;
+const KEY_COLUMNS: usize = 5;
 
 /// The completions of an unfinished chord, until the next key.
 pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
@@ -143,13 +147,18 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
         buffer.set_line(
             panel.x,
             y,
-            &choice_line(reader, choice, is_selected),
+            &choice_line(reader, choice, is_selected, panel.width),
             panel.width,
         );
     }
 }
 
-fn choice_line(reader: &Reader, choice: &CommandChoice, is_selected: bool) -> Line<'static> {
+fn choice_line(
+    reader: &Reader,
+    choice: &CommandChoice,
+    is_selected: bool,
+    width: u16,
+) -> Line<'static> {
     let theme = &reader.screen.theme;
     let mark = if is_selected {
         theme.glyphs().closed
@@ -161,10 +170,11 @@ fn choice_line(reader: &Reader, choice: &CommandChoice, is_selected: bool) -> Li
         argument => format!("{} {argument}", choice.name),
     };
     let style = if is_selected { theme.focus } else { theme.text };
-    Line::from(vec![
+    let spans = [
         Span::styled(format!("{mark} "), theme.focus),
-        Span::styled(format!("{name:<26} "), style),
-        Span::styled(format!("{:<9} ", choice.keys), theme.accent),
+        Span::styled(format!("{name:<NAME_COLUMNS$} "), style),
+        Span::styled(format!("{:<KEY_COLUMNS$} ", choice.keys), theme.accent),
         Span::styled(choice.doc.clone(), theme.dim),
-    ])
+    ];
+    Line::from(wrap::fit(&spans, usize::from(width), theme.glyphs().cut))
 }

@@ -202,11 +202,14 @@ fn help(app: &App, wanted: &str, scene: HelpScene<'_>) -> Vec<Line<'static>> {
             };
             cells.into_iter().flat_map(cell).collect()
         }
-        HelpLine::Found { keys, doc, action } => vec![
-            Span::styled(format!("{keys:<width$} "), theme.accent),
-            Span::raw(doc),
-            Span::styled(format!("  {action}"), theme.dim),
-        ],
+        HelpLine::Found { keys, doc, action } => {
+            let words = [
+                Span::styled(format!("{keys:<width$} "), theme.accent),
+                Span::raw(doc),
+                Span::styled(format!("  {action}"), theme.dim),
+            ];
+            wrap::fit(&words, columns, theme.glyphs().cut)
+        }
     };
     let line = |beside: Vec<HelpLine>| {
         let mut line: Vec<Span<'static>> = Vec::new();

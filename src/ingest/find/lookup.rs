@@ -181,7 +181,12 @@ fn suggestions(argument: &str, environment: &Environment) -> Vec<String> {
             .flatten()
             .any(has);
         let id: String = found.id.chars().take(NAME).collect();
-        let title: String = title.chars().take(TITLE).collect();
+        let begin: String = title.chars().take(TITLE).collect();
+        let title = if begin.len() < title.len() {
+            format!("{}…", begin.trim_end())
+        } else {
+            begin
+        };
         is_near.then(|| {
             if title.is_empty() {
                 id

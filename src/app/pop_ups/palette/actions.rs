@@ -174,8 +174,8 @@ impl Palette {
     }
 }
 
-/// The commands that match the line: those whose names, descriptions or synonyms have the typed words, then those whose names have
-/// the letters. For an empty line, those that were run last come first.
+/// The commands that match the line: those whose names, descriptions or synonyms have the typed words, or where none
+/// has, those whose names have the letters. For an empty line, those that were run last come first.
 fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
     let forms = || forms().filter(|choice| scene.below.has_effect(choice));
     let actions = BINDINGS
@@ -223,6 +223,9 @@ fn choices(scene: Commands<'_>, typed: &str) -> Vec<CommandChoice> {
         found.push((worth, choice));
     }
     found.sort_by_key(|(worth, _)| *worth);
+    // Where something has the words, what has only their letters is noise.
+    let has_words = found.first().is_some_and(|(_, choice)| choice.is_meant);
+    found.retain(|(_, choice)| choice.is_meant || !has_words);
     found.into_iter().map(|(_, choice)| choice).collect()
 }
 
