@@ -354,7 +354,9 @@ impl Outline {
                     ..OutlineRow::default()
                 })
             }
-            OutlineKey::File(path) => Some(row::of_file(path, wanted.files.file(path)?)),
+            OutlineKey::File(path) => {
+                Some(row::of_file(transcript, path, wanted.files.file(path)?))
+            }
             OutlineKey::Agent(number) => {
                 let lane = transcript.lanes().get(*number)?;
                 let session = Some(*number).filter(|_| lane.is_session);

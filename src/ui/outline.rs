@@ -8,13 +8,15 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::app::checks::StatusSign;
 use crate::app::outline::OutlineSection;
-use crate::app::outline::row::OutlineRow;
+use crate::app::outline::row::{OutlineRow, SectionKind};
 use crate::app::panes::Pane;
 use crate::app::reader::Reader;
 use crate::render::wrap;
 
 /// Least width of mark, number, sign and title; figures are dropped to keep it.
 const TITLE: usize = 28;
+/// Least width where titles are paths, whose ends tell them apart.
+const PATH: usize = 24;
 
 /// Paints the pane: sections below each other, with a blank line between.
 pub fn paint(reader: &Reader, area: Rect, buffer: &mut Buffer) {
@@ -110,10 +112,14 @@ fn columns(section: &OutlineSection, width: usize) -> Vec<usize> {
             .filter_map(|row| row.figures.get(*place));
         figures.any(|figure| !matches!(figure.as_str(), "" | "-" | "0"))
     };
+    let least = match section.part {
+        SectionKind::Files => PATH,
+        _ => TITLE,
+    };
     let mut places: Vec<usize> = (0..columns.len()).collect();
     places.sort_by_key(says_something);
     for place in places {
-        if columns.iter().sum::<usize>() + TITLE > width
+        if columns.iter().sum::<usize>() + least > width
             && let Some(column) = columns.get_mut(place)
         {
             *column = 0;

@@ -516,9 +516,10 @@ fn a_path_is_that_of_the_folder_where_its_session_began() {
         .expect("files are listed")
         .rows
         .iter()
-        .map(|row| row.title.clone())
+        .map(|row| format!("{:?} {}", row.session, row.title))
         .collect();
-    assert_eq!(rows, ["/other/src/a.rs", "/work/src/a.rs"]);
+    // They are told apart by the number and the colour of their session.
+    assert_eq!(rows, ["Some(1) src/a.rs", "Some(0) src/a.rs"]);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::model::branches::{Branch, Why};
 use crate::model::entry::{BlockKind, Break, Entry, EntryId};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
+use crate::model::path;
 use crate::model::text::{Text, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolState;
@@ -379,7 +380,11 @@ pub(crate) fn of_branch(
 }
 
 /// The row of a file, with its numbers of reads, edits and writes.
-pub(crate) fn of_file(path: &str, file: &FileUses) -> OutlineRow {
+pub(crate) fn of_file(transcript: &Transcript, path: &str, file: &FileUses) -> OutlineRow {
+    let first = file.uses.first().map(|used| used.place.entry);
+    // Paths of joined sessions are those that each of them would have alone.
+    let root = first.and_then(|entry| transcript.root_of(entry));
+    let session = first.and_then(|entry| Some(transcript.session_of(entry)?.0));
     let figure = |n: usize| {
         if n == 0 {
             "-".to_owned()
@@ -388,12 +393,14 @@ pub(crate) fn of_file(path: &str, file: &FileUses) -> OutlineRow {
         }
     };
     OutlineRow {
+        number: session.map(sign_of).unwrap_or_default(),
+        session,
         sign: if file.flags > 0 {
             StatusSign::Warn
         } else {
             StatusSign::None
         },
-        title: path.to_owned(),
+        title: path::relative_to(path, root.map(Text::as_str)).to_owned(),
         is_path: true,
         figures: [file.reads, file.edits, file.writes].map(figure).to_vec(),
         is_dim: file.edits + file.writes == 0,

@@ -58,13 +58,15 @@ impl History {
         }
     }
 
-    /// Chooses the use at an item; without one, the last use.
+    /// Chooses the use at an item; without one, the first change, or the first use of a file that was
+    /// not changed.
     pub(crate) fn choose_focus(&mut self, focus: Option<Focus>) {
-        match focus {
-            Some(focus) => {
-                self.uses.choose_where(|(place, _)| *place == focus);
-            }
-            None => self.uses.choose(usize::MAX),
+        if let Some(focus) = focus {
+            self.uses.choose_where(|(place, _)| *place == focus);
+        } else {
+            self.uses.choose(0);
+            self.uses
+                .choose_where(|(_, op)| matches!(op, Op::Edit | Op::Write));
         }
     }
 
