@@ -119,6 +119,7 @@ impl BriefView {
         let most = self.most_rows();
         let mut keys = Vec::new();
         for (section, _, all) in &self.sections {
+            let most = share(*section, most);
             let shown = if self.opened.contains(section) || *all <= most {
                 *all
             } else {
@@ -155,9 +156,12 @@ impl BriefView {
         self.built_from.map_or(0, |made| made.height)
     }
 
-    /// Number of rows of all sections, with at most `most` of each.
+    /// Number of rows of all sections, with at most their share of `most` rows.
     fn rows_within(&self, most: usize) -> usize {
-        self.sections.iter().map(|(.., all)| (*all).min(most)).sum()
+        self.sections
+            .iter()
+            .map(|(section, _, all)| (*all).min(share(*section, most)))
+            .sum()
     }
 
     /// Maximum number of rows of a section: as many as fit on the page together with the answer, or
@@ -216,7 +220,10 @@ impl BriefView {
                     .iter()
                     .find(|(of, ..)| *of == section)
                     .map_or(0, |(.., all)| *all);
-                let words = format!("+ {} more", (all + 1).saturating_sub(self.most_rows()));
+                let words = format!(
+                    "+ {} more",
+                    (all + 1).saturating_sub(share(section, self.most_rows()))
+                );
                 Line::from(vec![label(""), Span::styled(words, theme.dim)])
             }
             BriefKey::Answer(number) => {
@@ -239,6 +246,14 @@ impl BriefView {
     fn rebuild(&mut self, scene: &PageScene<'_>) {
         self.built_from = None;
         self.refresh(scene);
+    }
+}
+
+/// Of `most` rows those of a section: what was asked comes first, and has twice as many.
+fn share(section: Section, most: usize) -> usize {
+    match section {
+        Section::Asked => 2 * most,
+        _ => most,
     }
 }
 
@@ -364,8 +379,10 @@ impl Page for BriefView {
             (Action::Expand | Action::ToggleFold, Some(BriefKey::More(section))) => {
                 self.opened.insert(section);
                 self.rebuild(scene);
-                self.list
-                    .choose_key(&BriefKey::Row(section, self.most_rows() - 1));
+                self.list.choose_key(&BriefKey::Row(
+                    section,
+                    share(section, self.most_rows()) - 1,
+                ));
             }
             (Action::Expand | Action::ToggleFold, Some(BriefKey::MoreAnswer)) => {
                 self.is_answer_opened = true;
@@ -378,8 +395,10 @@ impl Page for BriefView {
                 self.is_answer_opened = true;
                 self.rebuild(scene);
                 if let Some(BriefKey::More(section)) = chosen {
-                    self.list
-                        .choose_key(&BriefKey::Row(section, self.most_rows() - 1));
+                    self.list.choose_key(&BriefKey::Row(
+                        section,
+                        share(section, self.most_rows()) - 1,
+                    ));
                 }
             }
             (Action::LevelDown, _) => {
