@@ -30,7 +30,8 @@ use crate::model::timestamp::Timestamp;
 const UNDELIVERED_MS: u64 = 5 * 60 * 1000;
 
 /// Explanation of the `!` before a session.
-pub(crate) const NEEDS: &str = "asks, is stuck or broke off; after an hour nobody is expected";
+pub(crate) const NEEDS: &str =
+    "asks, is stuck or broke off; waiting needs you, too, each for an hour";
 
 /// Columns of a state, its sign included.
 const STATE: usize = 16;

@@ -136,7 +136,7 @@ fn in_picker(app: &App) -> Vec<(String, &'static str)> {
     let mut hints = fixed(&[
         ("letters", "search"),
         ("enter", "open"),
-        ("space", "mark several"),
+        ("space", "mark"),
         ("esc", esc),
     ]);
     hints.extend(bound(

@@ -92,7 +92,7 @@ impl<'a> Listing for SessionList<'a> {
                     let name = Value::line(&row.name()).words();
                     cell(name, look.focus_or(look.theme.text))
                 }),
-            SessionColumn::words("agent", 12, 7)
+            SessionColumn::words("agent", 12, 6)
                 .value(|(row, _)| Value::line(&row.agent()))
                 .dim(),
             SessionColumn::words("model", 14, 1)
@@ -104,7 +104,7 @@ impl<'a> Listing for SessionList<'a> {
             SessionColumn::figures("failed", 6, 4)
                 .sorted_by("failed", |(row, _)| Value::int(Some(row.flags.errors)))
                 .style(|_, look| look.theme.bad),
-            SessionColumn::figures("age", 4, 6)
+            SessionColumn::figures("age", 4, 7)
                 .sorted_by("age", |(row, _)| Value::time(row.head.ended))
                 .cell(|(row, now), look| {
                     let age = row.head.ended.map(|at| figures::age(now.since(at)));

@@ -357,7 +357,7 @@ fn what_ended_over_an_hour_ago_shares_a_line() {
     let words = "2 more are idle for over an hour, 1 in the middle of their work";
     assert!(picture.contains(words), "{picture}");
     assert!(
-        picture.contains("after an hour nobody is expected"),
+        picture.contains("waiting needs you, too, each for an hour"),
         "{picture}"
     );
     stage.asked.clear();

@@ -208,15 +208,15 @@ fn bars(
 fn why_empty(ledger: &LedgerView, screen: &Screen) -> String {
     let progress = &ledger.counted.progress;
     match (phrases::unread(&progress.failures), progress.is_complete) {
+        (_, true) if progress.all > 0 && !ledger.since.is_empty() => {
+            format!("Nothing was spent since {}; press - for a longer time.", ledger.since)
+        }
         (Some(why), true) => why,
-        (_, true) if progress.all == 0 => {
+        (None, true) if progress.all == 0 => {
             "No session is there yet that could have spent anything. To see what they look like, try: tv demo"
                 .to_owned()
         }
-        (_, true) if !ledger.since.is_empty() => {
-            format!("Nothing was spent since {}; press - for a longer time.", ledger.since)
-        }
-        (_, true) => "Nothing was spent, as far as the sessions tell.".to_owned(),
+        (None, true) => "Nothing was spent, as far as the sessions tell.".to_owned(),
         (_, false) => format!("Counting{}", screen.theme.glyphs().ellipsis),
     }
 }

@@ -33,6 +33,8 @@ const HINTS: &[Hint] = &[(
 pub(crate) struct Context {
     rows: List<row::RequestKey>,
     lane: Option<Name>,
+    /// Whether there are windows of other lanes.
+    has_others: bool,
     /// The state and lane that the rows were built from.
     built_from: Option<(u64, Option<Name>)>,
     foot: foot::Foot,
@@ -42,6 +44,7 @@ impl Context {
     fn refresh(&mut self, scene: &PageScene<'_>) {
         let windows = &scene.indexes.windows;
         let lanes = || windows.lanes().map(Option::<&Name>::cloned);
+        self.has_others = lanes().nth(1).is_some();
         if windows.sums(self.lane.as_ref()).requests == 0
             && let Some(first) = lanes().next()
         {
@@ -209,7 +212,7 @@ impl Page for Context {
     }
 
     fn hints(&self) -> &'static [Hint] {
-        HINTS
+        if self.has_others { HINTS } else { &[] }
     }
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {

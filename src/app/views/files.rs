@@ -241,9 +241,9 @@ impl Page for FilesView {
         }
         vec![
             ("r e w", "read, edited, written"),
-            ("carried", "cost of it in later requests"),
+            ("carried", "its later cost"),
             ("lanes", "agents that did"),
-            ("!", "a flag: stale read, undone, not applied"),
+            ("!", "stale read, undone, not applied"),
         ]
     }
 

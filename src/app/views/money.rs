@@ -414,7 +414,7 @@ impl Page for MoneyView {
         vec![
             ("~", "estimated by prices"),
             ("+", "at least"),
-            ("hit", "of the prompt from the cache"),
+            ("hit", "prompt from the cache"),
             ("c.", "cache"),
             ("$", "dear"),
             (theme.glyphs().outcome.failed, "failed"),

@@ -182,15 +182,21 @@ impl PageScene<'_> {
             return None;
         }
         self.height -= 1;
-        let of = |(sign, words): &(&'static str, &'static str)| {
-            [
+        let mut legend = Vec::new();
+        for (sign, words) in signs {
+            let spans = [
                 Span::styled(*sign, self.theme.text),
-                Span::styled(format!(" {words}  "), self.theme.dim),
-            ]
-        };
-        let spans: Vec<Span<'static>> = signs.iter().flat_map(of).collect();
-        let cut = self.theme.glyphs().cut;
-        Some(Line::from(wrap::fit(&spans, self.columns(), cut)))
+                Span::styled(format!(" {words}"), self.theme.dim),
+                Span::raw("  "),
+            ];
+            // A sign whose words are cut explains nothing; the page of keys and signs has it, too.
+            let [sign, words, _] = &spans;
+            if wrap::width_of(&legend) + sign.width() + words.width() > self.columns() {
+                break;
+            }
+            legend.extend(spans);
+        }
+        Some(Line::from(legend))
     }
 
     /// Divides the page's height. Returns the lines for rows, beside the title, `heads` lines and

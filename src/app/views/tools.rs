@@ -204,7 +204,7 @@ impl ToolsView {
             let of = |end| sums.iter().map(|(_, tool)| tool.ended(end)).sum::<usize>();
             let ends = [
                 (of(Outcome::Failed), "failed"),
-                (of(Outcome::Open), "without a result"),
+                (of(Outcome::Open), "without an end"),
             ];
             parts.extend(
                 ends.iter()
@@ -416,9 +416,9 @@ impl Page for ToolsView {
             (outcome.refused, "refused"),
             (outcome.lost, "lost"),
             (outcome.running, "runs"),
-            ("told", "until the model knew"),
+            ("told", "delay to model"),
             ("p95", "95% took less"),
-            ("carried", "cost of it in later requests"),
+            ("carried", "its later cost"),
         ]
     }
 

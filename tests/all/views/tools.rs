@@ -261,7 +261,7 @@ fn tools_stand_against_each_other() {
     stage.press("g j");
     let foot_text = foot(&stage);
     assert!(
-        foot_text.contains("bash 4 calls · 1 done, 2 failed, 1 without a result"),
+        foot_text.contains("bash 4 calls · 1 done, 2 failed, 1 without an end"),
         "{foot_text}"
     );
     assert!(foot_text.contains("slowest        #2"), "{foot_text}");

@@ -153,13 +153,15 @@ pub(super) fn lines(
         None => vec![Span::raw(" ".repeat(painter.axis.columns()))],
     };
     spans.extend(bar.clone());
-    let work = figures(scene, turn)
-        .duration_ms()
-        .map(duration)
-        .unwrap_or_default();
-    let all = reach
+    let all_ms = reach.map(|(from, to)| to.since(from));
+    let work = match figures(scene, turn).duration_ms() {
+        // The file does not tell what the time of the turn went to.
+        Some(0) if all_ms.is_some_and(|ms| ms > 0) => "?".to_owned(),
+        work => work.map(duration).unwrap_or_default(),
+    };
+    let all = all_ms
         .filter(|_| beside.figures == FIGURES.1)
-        .map(|(from, to)| format!(" of {}", duration(to.since(from))))
+        .map(|ms| format!(" of {}", duration(ms)))
         .unwrap_or_default();
     let width = beside.figures;
     spans.push(Span::styled(format!(" {:>width$}", work + &all), theme.dim));

@@ -196,7 +196,11 @@ fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, Strin
         [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
     let rank = percent(u64::from(no_longer), u64::from(spread.count));
     let name = placed.call.shown_name();
-    let rank = format!("p{rank} of {} {name} calls", spread.count);
+    let rank = if no_longer == spread.count {
+        format!("the slowest of {} {name} calls", spread.count)
+    } else {
+        format!("p{rank} of {} {name} calls", spread.count)
+    };
     Some((rank, format!("p50 {p50}  p95 {p95}  max {max}")))
 }
 
@@ -301,7 +305,7 @@ pub(crate) fn of_tool(
         (Outcome::Failed, "failed"),
         (Outcome::Refused, "refused"),
         (Outcome::Lost, "stopped"),
-        (Outcome::Open, "without a result"),
+        (Outcome::Open, "without an end"),
         (Outcome::Unrecorded, "not recorded"),
     ];
     let ends = ends.iter().filter(|(end, _)| tool.ended(*end) > 0);
