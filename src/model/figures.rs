@@ -92,12 +92,12 @@ pub(crate) fn ago(ms: u64) -> String {
     }
 }
 
-/// A number with its noun: `1 line`, `212 lines`.
+/// A number with its noun: `1 line`, `212 lines`, `2 entries`.
 pub fn count(number: u64, word: &str) -> String {
-    if number == 1 {
-        format!("1 {word}")
-    } else {
-        format!("{number} {word}s")
+    match word.strip_suffix("ry") {
+        _ if number == 1 => format!("1 {word}"),
+        Some(stem) => format!("{number} {stem}ries"),
+        None => format!("{number} {word}s"),
     }
 }
 

@@ -229,18 +229,19 @@ fn sample(
     let counts = pairing::count(transcript, true);
     writeln!(
         out,
-        "  {} records: {} shown, {} part of other entries, {} passed over, {} faulty; {} turns",
-        tally.records(),
+        "  {}: {} shown, {} part of other entries, {} passed over, {} faulty; {}",
+        figures::count(tally.records(), "record"),
         tally.shown,
         tally.merged,
         tally.passed,
         tally.faulty,
-        transcript.turns().len()
+        figures::count(transcript.turns().len() as u64, "turn")
     )?;
     writeln!(
         out,
-        "  {} calls, {} with their results",
-        counts.calls, counts.paired
+        "  {}, {} with their results",
+        figures::count(counts.calls, "call"),
+        counts.paired
     )?;
     if is_unpaired(&counts) {
         writeln!(

@@ -125,7 +125,11 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
                 entry: *id,
                 block: 0,
             });
-        let words = format!("{} {dot} {} entries", lane.label, lane.entries.len());
+        let words = format!(
+            "{} {dot} {}",
+            lane.label,
+            figures::count(lane.entries.len() as u64, "entry")
+        );
         page.link("sub-agent", &[Span::styled(words, theme.text)], target);
     }
     for words in subject.state_phrases() {

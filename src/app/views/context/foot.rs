@@ -251,7 +251,7 @@ fn of_compaction(scene: &PageScene<'_>, compaction: &Compaction) -> Vec<Span<'st
             let of_lane = order
                 .iter()
                 .filter(|id| transcript.get(**id).map(|entry| &entry.lane) == lane);
-            let kept = count(of_lane.count() as u64, "entry").replace("entrys", "entries");
+            let kept = count(of_lane.count() as u64, "entry");
             format!("It kept {kept} before it.")
         }
         None => "It kept nothing before it but the summary, as far as the file tells.".to_owned(),

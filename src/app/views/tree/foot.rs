@@ -43,13 +43,8 @@ pub(crate) struct Whole {
 /// `12 entries, 1 turn, 4 calls, $0.31, 2m05s`
 fn figures(facts: &PathFacts) -> String {
     let work = &facts.work;
-    let entries = if facts.entries == 1 {
-        "1 entry".to_owned()
-    } else {
-        format!("{} entries", facts.entries)
-    };
     let parts = [
-        Some(entries),
+        Some(count(facts.entries as u64, "entry")),
         (facts.turns > 0).then(|| count(facts.turns as u64, "turn")),
         Some(count(u64::from(work.facts.calls), "call")),
         (work.facts.errors > 0).then(|| format!("{} failed", work.facts.errors)),
