@@ -74,7 +74,7 @@ impl By {
         matches!(self, Self::Day | Self::Week | Self::Month)
     }
 
-    /// Whether the group of a request depends on its calls, which are not read for counting.
+    /// Whether the group of a request depends on its calls, which counting alone does not read.
     pub(crate) fn needs_calls(self) -> bool {
         matches!(self, Self::Mcp | Self::Tool)
     }

@@ -33,7 +33,7 @@ use crate::model::body::Key;
 use crate::model::entry::attribution::SharedAttribution;
 use crate::model::found::FoundSession;
 use crate::model::limit::Limit;
-use crate::model::request::RequestIdentity;
+use crate::model::request::{CallIdentity, RequestIdentity};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
@@ -52,6 +52,8 @@ pub struct Spender {
     pub has_files: bool,
     /// Its records of usage.
     pub spent: Vec<UsageRecord>,
+    /// Its failed calls, without an amount; empty if results were not read.
+    pub failed: Vec<(CallIdentity, UsageRecord)>,
     /// Rate limits that it recorded.
     pub limits: Vec<Limit>,
     /// Its recorded total usage after some answers, by model.
@@ -75,6 +77,8 @@ pub struct UsageRecord {
     pub attribution: SharedAttribution,
     /// Tokens and money.
     pub amount: Amount,
+    /// Failed calls.
+    pub failed: u64,
     /// Whether it is what a run counts beyond its requests.
     pub is_run: bool,
     /// Whether there is further usage of sub-agents whose records are missing.
@@ -98,10 +102,13 @@ pub struct Ledger {
     covered: HashSet<usize>,
     runs: Vec<CountingSession>,
     spent: Vec<(usize, UsageRecord)>,
-    /// `spent` summed by session, day, model and attribution; computed on the first query.
+    failed: Vec<(usize, UsageRecord)>,
+    /// Both summed by session, day, model and attribution; computed on the first query.
     sums: OnceCell<Vec<(usize, UsageRecord)>>,
     /// Indexes in `spent` by the identity of the request.
     by_request: HashMap<RequestIdentity, usize>,
+    /// Indexes in `failed` by the identity of the call.
+    by_call: HashMap<CallIdentity, usize>,
     /// Number of copied requests.
     copies: u64,
     /// The newest recorded rate limits by agent.
@@ -134,6 +141,8 @@ pub struct UsageSum {
     sessions: BTreeSet<usize>,
     /// Tokens and money.
     pub amount: Amount,
+    /// Failed calls; 0 if results were not read.
+    pub failed: u64,
     unpriced: BTreeSet<Name>,
     lacks_agents: bool,
 }
@@ -162,6 +171,7 @@ impl UsageSum {
     fn add(&mut self, session: usize, spent: &UsageRecord) {
         self.sessions.insert(session);
         self.amount.plus(&spent.amount);
+        self.failed += spent.failed;
         self.lacks_agents |= spent.lacks_agents;
         if spent.amount.money.unpriced > 0 {
             self.unpriced.insert(spent.model.clone());
@@ -241,13 +251,8 @@ impl Ledger {
                     .get(place)
                     .is_some_and(|(of, _)| spender.has_files && *of == session);
                 self.copies += if is_own { 0 } else { spent.amount.requests };
-                let is_before =
-                    |one: usize, other: usize| self.precedence(one) < self.precedence(other);
-                let said_first = self
-                    .spent
-                    .get(place)
-                    .filter(|(known, _)| !is_before(session, *known));
-                let owner = said_first.map_or(session, |(known, _)| *known);
+                let known = self.spent.get(place).map_or(session, |(known, _)| *known);
+                let owner = self.first_of(known, session);
                 self.covered.remove(&session);
                 if let Some((of, known)) = self.spent.get_mut(place) {
                     self.covered.remove(of);
@@ -260,6 +265,21 @@ impl Ledger {
             self.spent.push((session, spent));
         }
         self.by_request.extend(new);
+        let mut new = Vec::new();
+        for (identity, failed) in spender.failed {
+            if let Some(place) = self.by_call.get(&identity).copied() {
+                let known = self.failed.get(place).map_or(session, |(known, _)| *known);
+                let owner = self.first_of(known, session);
+                if let Some((of, _)) = self.failed.get_mut(place) {
+                    *of = owner;
+                }
+                continue;
+            }
+            // A repetition within one session is another call.
+            new.push((identity, self.failed.len()));
+            self.failed.push((session, failed));
+        }
+        self.by_call.extend(new);
         if !beyond.is_empty() {
             self.runs.push(CountingSession {
                 number: session,
@@ -295,6 +315,15 @@ impl Ledger {
         }
         known.started = started;
         place
+    }
+
+    /// Of two sessions with the same request, the one that had it first.
+    fn first_of(&self, known: usize, other: usize) -> usize {
+        if self.precedence(other) < self.precedence(known) {
+            other
+        } else {
+            known
+        }
     }
 
     /// A sort key: of two sessions with the same request, the smaller one had it first. A fork may
@@ -356,7 +385,8 @@ impl Ledger {
         let mut calendar = Calendar::default();
         let beyond = self.run_remainders();
         let covered = self.covered_of_time(&beyond);
-        for (place, (session, spent)) in self.spent.iter().enumerate() {
+        // No failure has a place among the remainders.
+        for (place, (session, spent)) in self.spent.iter().chain(&self.failed).enumerate() {
             let mut amount = *beyond.get(&place).unwrap_or(&spent.amount);
             let is_over = spent.is_run && amount.is_nothing() && amount.money.has_no_records();
             let at = self.time_of(*session, spent);
@@ -377,6 +407,7 @@ impl Ledger {
                 .or_insert(sums.len());
             if let Some((_, sum)) = sums.get_mut(place) {
                 sum.amount.plus(&amount);
+                sum.failed += spent.failed;
                 sum.lacks_agents |= spent.lacks_agents;
                 sum.is_run &= spent.is_run;
             } else {
@@ -536,6 +567,7 @@ mod tests {
             model: Text::default(),
             attribution: None,
             amount: Amount::of(&usage, None),
+            failed: 0,
             is_run: false,
             lacks_agents: false,
         }
@@ -553,6 +585,7 @@ mod tests {
             is_fork: false,
             has_files: false,
             spent,
+            failed: Vec::new(),
             limits: Vec::new(),
             sums_so_far: Vec::new(),
             newest: None,

@@ -52,6 +52,9 @@ pub(super) struct UsageArgs {
     /// What is used up of the limits for five hours and a week, as far as sessions tell (JSON: schema tv.limits/1)
     #[arg(long, conflicts_with = "csv")]
     limits: bool,
+    /// Failed calls, too, in a column of their own; this reads the results of calls, which takes longer
+    #[arg(long)]
+    failures: bool,
     #[command(flatten)]
     strict: StrictArgs,
     /// Columns of the table; by default those of the terminal, else 100
@@ -78,6 +81,7 @@ impl UsageArgs {
             until: self.until,
             form: ListingForm::of(self.json, self.csv),
             limits: self.limits,
+            failures: self.failures,
             strict: self.strict.strict,
             paper: paper(self.width, ColorChoice::Never, surroundings),
         }

@@ -77,6 +77,12 @@ impl<'a> Listing for UsageList<'a> {
             UsageColumn::figures("requests", 11, 6)
                 .sorted_by("requests", |sum| Value::int(Some(sum.row.amount.requests)))
                 .cell(|sum, look| cell(exact(sum.row.amount.requests), look.theme.dim)),
+            UsageColumn::figures("failed", 9, 7)
+                .sorted_by("failed", |sum| Value::int(Some(sum.row.failed)))
+                .cell(|sum, look| match sum.row.failed {
+                    0 => Cell::new(),
+                    failed => cell(exact(failed), look.theme.bad),
+                }),
             tokens("output", 8, |sum| {
                 Value::int(Some(sum.row.amount.output.total))
             })

@@ -17,7 +17,7 @@ pub(crate) mod memory;
 pub mod meta;
 pub mod path;
 pub mod record;
-pub(crate) mod request;
+pub mod request;
 pub mod resume;
 #[cfg(test)]
 pub(crate) mod samples;

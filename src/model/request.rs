@@ -10,13 +10,14 @@
 //!   only copies of the same session.
 
 use super::body::Key;
+use super::entry::Entry;
 use super::text::Text;
 use super::timestamp::Timestamp;
 use super::tool::identifies;
 
 /// Identity of a request, equal in all copies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct RequestIdentity {
+pub struct RequestIdentity {
     key: Key,
     within: Option<(Option<Timestamp>, [i64; 3])>,
     session: Option<Text>,
@@ -25,12 +26,7 @@ pub(crate) struct RequestIdentity {
 impl RequestIdentity {
     /// Identity of a request by its key, its time and the tokens of its prompt: uncached input,
     /// cache reads, cache writes.
-    pub(crate) fn new(
-        key: Option<&Key>,
-        at: Option<Timestamp>,
-        prompt: [i64; 3],
-        session: &Text,
-    ) -> Self {
+    pub fn new(key: Option<&Key>, at: Option<Timestamp>, prompt: [i64; 3], session: &Text) -> Self {
         match key {
             Some(key) if is_unique(key) => Self {
                 key: key.clone(),
@@ -61,18 +57,42 @@ impl RequestIdentity {
     }
 }
 
+/// Identity of a call, equal in all copies: its own id if that is globally unique, else that of its
+/// entry, with the position there.
+pub type CallIdentity = (RequestIdentity, usize);
+
+/// The identity of the call in a block of an entry of a session.
+pub(crate) fn call_identity(entry: &Entry, block: usize, session: &Text) -> CallIdentity {
+    const GIVEN: [&str; 2] = ["toolu_", "call_"];
+    let own = entry.call(block).map(|call| &call.key);
+    let Some(key) = own.filter(|key| is_given(key, &GIVEN)) else {
+        let of_entry = RequestIdentity::new(Some(&entry.key), entry.at, [0; 3], session);
+        return (of_entry, block);
+    };
+    let own = RequestIdentity {
+        key: key.clone(),
+        within: None,
+        session: None,
+    };
+    (own, 0)
+}
+
 /// Whether an id is globally unique: given by a provider, or a UUID.
 fn is_unique(key: &str) -> bool {
     const GIVEN: [&str; 6] = ["msg_", "resp_", "req_", "chatcmpl-", "chatcmpl_", "gen-"];
-    /// Minimum length in characters: a shorter id may be a local number.
-    const LONG: usize = 20;
-    let is_given = GIVEN.iter().any(|front| key.starts_with(front)) && key.len() >= LONG;
     let is_uuid = key.len() == 36
         && key.bytes().enumerate().all(|(at, byte)| match at {
             8 | 13 | 18 | 23 => byte == b'-',
             _ => byte.is_ascii_hexdigit(),
         });
-    identifies(key) && (is_given || is_uuid)
+    identifies(key) && (is_given(key, &GIVEN) || is_uuid)
+}
+
+/// Whether a provider gave an id, by its beginning.
+fn is_given(key: &str, fronts: &[&str]) -> bool {
+    /// Minimum length in characters: a shorter id may be a local number.
+    const LONG: usize = 20;
+    fronts.iter().any(|front| key.starts_with(front)) && key.len() >= LONG
 }
 
 #[cfg(test)]

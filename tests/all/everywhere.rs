@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tv::analysis::by::By;
 
 use crate::fixtures;
 
 fn rows(folder: &Path, arguments: &[&str]) -> Vec<Value> {
+    rows_of("tools", folder, arguments)
+}
+
+fn rows_of(command: &str, folder: &Path, arguments: &[&str]) -> Vec<Value> {
     let home = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tv"));
-    command
-        .env_clear()
+    let mut tv = Command::new(env!("CARGO_BIN_EXE_tv"));
+    tv.env_clear()
         .env("HOME", home.path())
         .env("LC_ALL", "C.UTF-8");
-    let output = command
-        .args(["tools", "--json"])
+    let output = tv
+        .args([command, "--json"])
         .args(arguments)
         .arg(folder)
         .stdin(Stdio::null())
@@ -75,4 +78,65 @@ fn sums_over_sessions_are_those_of_the_sessions() {
             }
         }
     }
+}
+
+/// Failed calls by name.
+fn failed(rows: &[Value], name: &str) -> BTreeMap<String, u64> {
+    let mut failed: BTreeMap<String, u64> = BTreeMap::new();
+    for row in rows {
+        let count = row["failed"].as_u64().unwrap();
+        let name = row[name].as_str().unwrap_or_default().to_owned();
+        *failed.entry(name).or_default() += count;
+    }
+    failed.retain(|_, count| *count > 0);
+    failed
+}
+
+#[test]
+fn usage_has_the_failures_that_tools_have() {
+    let root = fixtures::root();
+    for (by, name) in [("agent", "agent"), ("project", "project"), ("tool", "tool")] {
+        let of_tools = failed(&rows(&root, &["--by", by]), "name");
+        let of_usage = failed(&rows_of("usage", &root, &["--failures", "--by", by]), name);
+        assert!(of_tools.values().sum::<u64>() > 50, "{by}");
+        assert_eq!(of_usage, of_tools, "{by}");
+    }
+}
+
+/// A session with a failed call, whose records a fork begins with.
+#[test]
+fn what_a_fork_copied_failed_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |session: &str, number: u32| {
+        let call = format!("toolu_01AbCdEfGhIjKlMnOp{number:04}");
+        let base = |kind: &str, half: u32, message: Value| {
+            json!({"type": kind, "sessionId": session, "cwd": "/work", "version": "2.1.0", "isSidechain": false,
+                "uuid": format!("0dd5000{half}-1111-4222-8333-44445555{number:04}"),
+                "timestamp": format!("2026-02-03T04:05:{number:02}.000Z"), "message": message})
+        };
+        let made = json!({"id": format!("msg_01AbCdEfGhIjKlMnOp{number:04}"), "type": "message",
+            "role": "assistant", "model": "claude-opus-4-6", "usage": {"input_tokens": 1, "output_tokens": 1},
+            "content": [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "make"}}]});
+        let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": call,
+            "is_error": true, "content": "Exit code 2"}]});
+        [base("assistant", 1, made), base("user", 2, result)]
+            .map(|record| format!("{record}\n"))
+            .concat()
+    };
+    let write = |session: &str, numbers: &[u32]| {
+        let records = numbers.iter().map(|number| record(session, *number));
+        let path = folder.path().join(format!("{session}.jsonl"));
+        std::fs::write(path, records.collect::<String>()).unwrap();
+    };
+    write("0dd50009-1111-4222-8333-444455550001", &[1, 2]);
+    write("0dd50009-1111-4222-8333-444455550002", &[1, 2, 3]);
+    let of_tools = failed(&rows(folder.path(), &["--by", "agent"]), "name");
+    let of_usage = failed(
+        &rows_of("usage", folder.path(), &["--failures", "--by", "agent"]),
+        "agent",
+    );
+    assert_eq!(of_tools.values().sum::<u64>(), 3, "{of_tools:?}");
+    assert_eq!(of_usage, of_tools);
+    let counted = rows_of("usage", folder.path(), &["--by", "agent"]);
+    assert!(counted[0]["failed"].is_null(), "{counted:?}");
 }

@@ -9,6 +9,7 @@ use tv::app::mode::Mode;
 use tv::app::update::Event;
 use tv::model::found::FoundSession;
 use tv::model::limit::Limit;
+use tv::model::request::{CallIdentity, RequestIdentity};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::model::usage::Usage;
@@ -61,6 +62,7 @@ fn spender(
             }),
             attribution: None,
             amount: Amount::of(&usage, None),
+            failed: 0,
             is_run: false,
             lacks_agents: false,
         }
@@ -71,12 +73,25 @@ fn spender(
         is_fork: false,
         has_files: false,
         spent,
+        failed: Vec::new(),
         limits: Vec::new(),
         sums_so_far: Vec::new(),
         newest: None,
         is_covered: false,
         found,
     }
+}
+
+/// A failed call of a request.
+fn failed_in(request: &UsageRecord) -> (CallIdentity, UsageRecord) {
+    let session = Text::default();
+    let identity = RequestIdentity::new(request.key.as_ref(), request.at, [0; 3], &session);
+    let failed = UsageRecord {
+        amount: Amount::default(),
+        failed: 1,
+        ..request.clone()
+    };
+    ((identity, 0), failed)
 }
 
 fn ledger() -> Ledger {
@@ -99,6 +114,7 @@ fn ledger() -> Ledger {
         "pi",
         &[(3, 20, Some(0.25)), (4, 20, Some(0.25))],
     );
+    last.failed = last.spent.iter().map(failed_in).collect();
     last.limits = vec![
         Limit {
             minutes: 300,

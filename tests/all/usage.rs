@@ -11,7 +11,7 @@ use proptest::prelude::{
 };
 use serde_json::{Value, json};
 use tv::analysis::by::By;
-use tv::analysis::ledger::Ledger;
+use tv::analysis::ledger::{Ledger, Spender};
 use tv::analysis::money::cost::Cost;
 use tv::ingest::{self, OpenError, Target};
 use tv::model::found::FoundSession;
@@ -280,7 +280,7 @@ fn times_places_and_forms() {
     let (code, out, _) = home.usage(&["--by", "agent", "--csv"]);
     assert_eq!((code, out.lines().count()), (0, 3));
     assert!(out.contains(",pi,") || out.contains("\n,pi,"), "{out}");
-    assert!(out.contains(",2,recorded,,,,,\n"), "{out}");
+    assert!(out.contains(",2,recorded,,,,,,\n"), "{out}");
     let (code, out, _) = home.usage(&["--by", "project"]);
     assert_eq!(code, 0);
     assert!(
@@ -673,7 +673,12 @@ fn a_session_alone_costs_what_its_own_account_says() {
                 ..crate::fixtures::session_at(&target.path)
             };
             let mut ledger = Ledger::new(None..None);
-            ledger.add(spender(found, &reading, true));
+            // Failures alone have a row, too, and no cost.
+            let failed = Vec::new();
+            ledger.add(Spender {
+                failed,
+                ..spender(found, &reading, true)
+            });
             let (_, total) = ledger.rows(&[By::Session], &[]);
             seen += usize::from(total.sessions() > 0);
             let name = target.path.display();

@@ -1,10 +1,10 @@
 //! Calls of many sessions, by tool or by something else: how many, how they failed, how long they
 //! took, how late the model was told of an end.
 //!
-//! Invariant: the sums are those of the sessions; a call that stands in several sessions, as in a
-//! fork, counts in each.
+//! Invariant: the sums are those of the sessions, and a call that stands in several, as in a fork,
+//! counts in the one that was added first.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use itertools::Itertools as _;
@@ -16,6 +16,7 @@ use super::{Calls, Outcome};
 use crate::analysis::brief::complaint_of;
 use crate::analysis::by::By;
 use crate::model::body::Key;
+use crate::model::request::{CallIdentity, call_identity};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{Took, ToolCall};
 use crate::model::transcript::Transcript;
@@ -23,6 +24,8 @@ use crate::model::transcript::Transcript;
 /// A call of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSeen {
+    /// Copies that ended differently are not the same: a fork may have been made before the result.
+    identity: (CallIdentity, Outcome),
     /// The name of its group.
     group: Name,
     tool: Name,
@@ -43,6 +46,7 @@ pub(crate) fn calls_of(
     of_session: &Name,
     is_over: bool,
 ) -> Vec<CallSeen> {
+    let session = transcript.meta().id.clone().unwrap_or_default();
     let seen = calls.all().filter_map(|place| {
         let entry = transcript.get(place.entry)?;
         let call = entry.call(place.block)?;
@@ -50,6 +54,7 @@ pub(crate) fn calls_of(
         let outcome = Outcome::of(&call.state);
         let failure = (outcome == Outcome::Failed).then(|| (signature_of(call), entry.key.clone()));
         Some(CallSeen {
+            identity: (call_identity(entry, place.block, &session), outcome),
             group: by.group_of((transcript, of_session), entry, Some(call)),
             tool: call.name.clone(),
             outcome,
@@ -120,14 +125,14 @@ pub(crate) struct SameFailures {
     pub(crate) signature: String,
     pub(crate) tools: BTreeSet<Name>,
     pub(crate) count: usize,
-    /// The argument that opens the first one.
+    /// The argument that opens the last one.
     pub(crate) example: String,
 }
 
 /// The calls of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct GroupSums {
-    pub(crate) sessions: usize,
+    pub(crate) sessions: BTreeSet<Text>,
     pub(crate) calls: usize,
     outcomes: [usize; 6],
     durations: Durations,
@@ -185,9 +190,10 @@ impl GroupSums {
                     signature: signature.clone(),
                     tools: BTreeSet::new(),
                     count: 0,
-                    example: format!("{address}#{key}"),
+                    example: String::new(),
                 });
             same.count += 1;
+            same.example = format!("{address}#{key}");
             same.tools.insert(call.tool);
         }
     }
@@ -198,23 +204,25 @@ impl GroupSums {
 pub(crate) struct Everywhere {
     pub(crate) groups: BTreeMap<Text, GroupSums>,
     pub(crate) all: GroupSums,
+    seen: HashSet<(CallIdentity, Outcome)>,
 }
 
 impl Everywhere {
-    /// Adds the calls of a session, which the address opens; takes effect with
+    /// Adds the calls of a file of a session, which the address opens; takes effect with
     /// [`Everywhere::sort`].
-    pub(crate) fn add(&mut self, address: &str, calls: Vec<CallSeen>) {
-        let groups: BTreeSet<Name> = calls.iter().map(|call| call.group.clone()).collect();
-        self.all.sessions += usize::from(!calls.is_empty());
-        for group in groups {
-            self.groups.entry(group).or_default().sessions += 1;
-        }
+    pub(crate) fn add(&mut self, (session, address): (&Text, &str), mut calls: Vec<CallSeen>) {
+        calls.retain(|call| !self.seen.contains(&call.identity));
+        // What a session repeats are calls of their own.
+        self.seen
+            .extend(calls.iter().map(|call| call.identity.clone()));
         for call in calls {
-            self.all.add(call.clone(), address);
-            self.groups
-                .entry(call.group.clone())
-                .or_default()
-                .add(call, address);
+            let group = self.groups.entry(call.group.clone()).or_default();
+            for sums in [&mut self.all, group] {
+                if !sums.sessions.contains(session) {
+                    sums.sessions.insert(session.clone());
+                }
+                sums.add(call.clone(), address);
+            }
         }
     }
 

@@ -36,10 +36,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             return Some(group(ledger, *by));
         }
         Action::Panes(PaneChange::Focus(way)) => {
-            // What was counted does not tell of calls.
-            let counted = By::ALL.into_iter().map(|(by, _)| by);
-            let counted: Vec<By> = counted.filter(|by| !by.needs_calls()).collect();
-            let by = way.neighbour(&counted, ledger.question.by);
+            let by = way.neighbour(&By::ALL.map(|(by, _)| by), ledger.question.by);
             return Some(group(ledger, by));
         }
         Action::Filter => {

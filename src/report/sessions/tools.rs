@@ -13,7 +13,7 @@ use crate::analysis::calls::everywhere::{CallSeen, Everywhere, GroupSums, calls_
 use crate::analysis::calls::{Calls, Outcome};
 use crate::analysis::derived::Memo;
 use crate::analysis::expression::When;
-use crate::ingest::find::DiscoveryQuery;
+use crate::ingest::find::{self, DiscoveryQuery};
 use crate::ingest::{OpenError, Target};
 use crate::model::figures::{duration, percent};
 use crate::model::found::FoundSession;
@@ -47,6 +47,8 @@ pub struct ToolsOptions {
 
 /// The calls of a session, and the argument that opens it.
 struct SessionCalls {
+    /// What its files have in common.
+    session: Text,
     address: String,
     calls: Vec<CallSeen>,
 }
@@ -65,12 +67,14 @@ pub fn write(
     };
     each(
         &options.search,
-        (since, WhichFiles::Newest),
+        (since, WhichFiles::All),
         now,
         read,
         |step| {
             match step {
-                ReadProgress::Session(seen) => everywhere.add(&seen.address, seen.calls),
+                ReadProgress::Session(seen) => {
+                    everywhere.add((&seen.session, &seen.address), seen.calls);
+                }
                 ReadProgress::Failure(failure) => missed.refused.push(failure),
                 ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
                 ReadProgress::Found(_) | ReadProgress::Done => {}
@@ -109,8 +113,13 @@ fn read(
         &of_session,
         is_over,
     );
+    let address = reading.address();
+    let id = transcript.meta().id.clone();
     say(SessionCalls {
-        address: reading.address(),
+        session: id
+            .filter(|_| find::may_be_continued(found.format))
+            .unwrap_or_else(|| Text::clean(&address)),
+        address,
         calls,
     });
     Ok(ReadToEnd {
@@ -166,7 +175,7 @@ fn write_json(everywhere: &Everywhere, by: By, out: &mut dyn Write) -> io::Resul
                 schema: "tv.tools/1",
                 by: by.word(),
                 name: Some(name.as_str()).filter(|name| !name.is_empty()),
-                sessions: sums.sessions,
+                sessions: sums.sessions.len(),
                 calls: sums.calls,
                 failed: sums.ended(Outcome::Failed),
                 refused: sums.ended(Outcome::Refused),
@@ -235,7 +244,7 @@ fn write_table(
         let spread = sums.spread();
         format!(
             "{name}{gap} {:>8} {:>7} {failed:>9} {:>5} {:>7} {:>7} {:>7} {:>6}",
-            sums.sessions,
+            sums.sessions.len(),
             sums.calls,
             count(sums.open()),
             time(spread.map(|spread| spread.p50)),

@@ -36,7 +36,7 @@ pub fn write(
     let (since, until) = (moment(options.since), moment(options.until));
     let mut missed = Missed::default();
     let mut ledger = Ledger::new(since..until);
-    let has_calls = options.by.iter().any(|by| by.needs_calls());
+    let has_calls = options.has_calls();
     let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Spender) -> bool| {
         read(target, found, has_calls, say)
     };
@@ -66,7 +66,7 @@ pub fn write(
 /// A message about the progress of counting.
 pub type Step = each::ReadProgress<Spender>;
 
-/// Reads the usage of all sessions that were written to since then, or of those at the named paths,
+/// Reads the usage and the failed calls of all sessions that were written to since then, or of those at the named paths,
 /// until `take` returns false.
 pub fn count(
     search: &DiscoveryQuery,
@@ -75,7 +75,7 @@ pub fn count(
     take: impl FnMut(Step) -> bool,
 ) {
     let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Spender) -> bool| {
-        read(target, found, false, say)
+        read(target, found, true, say)
     };
     each(search, (since, WhichFiles::All), now, read, take);
 }

@@ -21,8 +21,17 @@ pub struct UsageOptions {
     pub form: ListingForm,
     /// Whether to write the used share of limits instead of sums.
     pub limits: bool,
+    /// Whether failed calls are counted: results are read, too.
+    pub failures: bool,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
     /// Width and signs of a table.
     pub paper: Paper,
+}
+
+impl UsageOptions {
+    /// Whether calls are read, and not only what was spent.
+    pub(super) fn has_calls(&self) -> bool {
+        self.failures || self.by.iter().any(|by| by.needs_calls())
+    }
 }

@@ -38,6 +38,7 @@ struct UsageJson<'a> {
     tool: Option<&'a str>,
     sessions: usize,
     requests: u64,
+    failed: Option<u64>,
     usage: UsageFigures<i64>,
     cost: CostFigures,
 }
@@ -57,8 +58,8 @@ pub(super) fn write(
     match options.form {
         ListingForm::Json => rows
             .iter()
-            .try_for_each(|row| json::write_line(out, &line(row))),
-        ListingForm::Csv => write_csv(&rows, out),
+            .try_for_each(|row| json::write_line(out, &line(row, options))),
+        ListingForm::Csv => write_csv(&rows, options, out),
         ListingForm::Text => {
             if rows.is_empty() && !missed.is_empty() {
                 return writeln!(out, "{}", missed.words());
@@ -127,7 +128,7 @@ fn write_limits(
     Ok(())
 }
 
-fn line(row: &UsageSum) -> UsageJson<'_> {
+fn line<'a>(row: &'a UsageSum, options: &UsageOptions) -> UsageJson<'a> {
     let UsageGroup {
         period,
         agent,
@@ -152,13 +153,14 @@ fn line(row: &UsageSum) -> UsageJson<'_> {
         tool: row.group.attributed(By::Tool),
         sessions: row.sessions(),
         requests: row.amount.requests,
+        failed: options.has_calls().then_some(row.failed),
         usage: (&row.amount).into(),
         cost: (&row.cost()).into(),
     }
 }
 
 /// Names are cut to one line, because a title may have several.
-fn write_csv(rows: &[UsageSum], out: &mut dyn Write) -> io::Result<()> {
+fn write_csv(rows: &[UsageSum], options: &UsageOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record([
         "period",
@@ -181,9 +183,10 @@ fn write_csv(rows: &[UsageSum], out: &mut dyn Write) -> io::Result<()> {
         "branch",
         "mcp",
         "tool",
+        "failed",
     ])?;
     for row in rows {
-        let line = line(row);
+        let line = line(row, options);
         let names = [
             line.period,
             line.agent,
@@ -211,13 +214,15 @@ fn write_csv(rows: &[UsageSum], out: &mut dyn Write) -> io::Result<()> {
             .into_iter()
             .chain(tokens);
         let usd = line.cost.usd.map(|usd| usd.to_string()).unwrap_or_default();
+        let failed = line.failed.map(|count| count.to_string());
         csv.write_record(
             names
                 .map(on_one_line)
                 .into_iter()
                 .chain(counts)
                 .chain([usd, line.cost.source.to_owned()])
-                .chain(attributed.map(on_one_line)),
+                .chain(attributed.map(on_one_line))
+                .chain([failed.unwrap_or_default()]),
         )?;
     }
     csv.flush()
