@@ -90,13 +90,10 @@ pub fn hits_of(
     (entry, blocks): (EntryId, &[BlockText]),
     read: &mut Read<'_>,
 ) -> Vec<BlockHits> {
-    let wanted = blocks
-        .iter()
-        .filter(|text| scope.is_none_or(|scope| text.scopes.contains(&scope)));
-    let counted = wanted.map(|text| {
+    let counted = blocks.iter().map(|text| {
         let (mut lines, mut first) = (0, None);
-        texts::each_line(pattern, text, read, &mut |piece, _, _| {
-            first = if lines == 0 { piece } else { first };
+        texts::each_line(pattern, scope, text, read, &mut |line| {
+            first = if lines == 0 { line.piece } else { first };
             lines += 1;
         });
         BlockHits {

@@ -44,8 +44,20 @@ pub(crate) enum TextPiece {
 /// Loads a body from disk.
 pub(crate) type Read<'a> = dyn FnMut(Origin, u16) -> Option<Held> + 'a;
 
+/// A line of a block with a match.
+pub(crate) struct MatchingLine<'a> {
+    /// The index of its piece; `None` for the head row.
+    pub(crate) piece: Option<usize>,
+    /// The line without colours.
+    pub(crate) text: &'a str,
+    /// The range of the first match in it.
+    pub(crate) found: Range<usize>,
+    /// Whether it is only the name of a field.
+    pub(crate) is_name: bool,
+}
+
 /// Called for a line with a match: see [`each_line`].
-pub(crate) type Take<'a> = dyn FnMut(Option<usize>, &str, Range<usize>) + 'a;
+pub(crate) type Take<'a> = dyn FnMut(MatchingLine<'_>) + 'a;
 
 /// Compiles a text or a regular expression, ignoring case unless it has capitals.
 pub(crate) fn pattern(typed: &str, is_literal: bool) -> Option<Regex> {
@@ -202,30 +214,41 @@ fn piece_of(body: &Body) -> TextPiece {
 /// The number of lines of a block with a match.
 pub fn count(pattern: &Regex, text: &BlockText, read: &mut Read<'_>) -> usize {
     let mut lines = 0;
-    each_line(pattern, text, read, &mut |_, _, _| lines += 1);
+    each_line(pattern, None, text, read, &mut |_| lines += 1);
     lines
 }
 
-/// Visits the lines of a block with a match: the index of their piece (`None` for the head row),
-/// the line without colours, and the range of the first match in it.
+/// Visits the lines of a block with a match, if the block is of the scope: those in values before
+/// names of fields. No error is told by a name, so in that scope names are not searched.
 pub(crate) fn each_line(
     pattern: &Regex,
+    scope: Option<TextScope>,
     text: &BlockText,
     read: &mut Read<'_>,
     each: &mut Take<'_>,
 ) {
+    if scope.is_some_and(|scope| !text.scopes.contains(&scope)) {
+        return;
+    }
+    let mut each = |piece, text: &str, found, is_name| {
+        each(MatchingLine {
+            piece,
+            text,
+            found,
+            is_name,
+        });
+    };
     let head = text.head.as_deref().unwrap_or_default();
     let plain = without_sgr(head);
     let in_head = (!head.is_empty()).then(|| pattern.find(&plain)).flatten();
     if let Some(found) = &in_head {
-        each(None, &plain, found.range());
+        each(None, &plain, found.range(), false);
     }
     // Matches in the head row are not counted again in the input.
     let said = if in_head.is_some() { head } else { "" };
-    // Names of fields come after all values.
     let mut names = Vec::new();
     for (place, piece) in text.pieces.iter().enumerate() {
-        let mut each = |line: &str, found: Range<usize>| each(Some(place), line, found);
+        let mut each = |line: &str, found: Range<usize>| each(Some(place), line, found, false);
         match piece {
             TextPiece::InMemory(text) => lines_of(pattern, text, &mut each),
             TextPiece::Tree(tree) => {
@@ -243,8 +266,11 @@ pub(crate) fn each_line(
         }
     }
     for (place, name) in names {
+        if scope == Some(TextScope::Errors) {
+            break;
+        }
         lines_of(pattern, &name, &mut |line, found| {
-            each(Some(place), line, found);
+            each(Some(place), line, found, true);
         });
     }
 }
@@ -395,7 +421,7 @@ fn lines_of_tree(
 mod tests {
     use std::sync::Arc;
 
-    use super::{BlockText, TextPiece, each_line, lines_of, pattern};
+    use super::{BlockText, MatchingLine, TextPiece, TextScope, each_line, lines_of, pattern};
     use crate::model::body::Tree;
     use crate::model::text::Text;
 
@@ -408,22 +434,29 @@ mod tests {
         ]);
         let text = BlockText {
             block: 0,
-            scopes: Vec::new(),
+            scopes: vec![TextScope::Tools, TextScope::Errors],
             head: None,
             pieces: vec![
                 TextPiece::Tree(Arc::new(tree)),
                 TextPiece::InMemory(Text::from("the timeout passed")),
             ],
         };
-        let mut lines = Vec::new();
-        let pattern = pattern("timeout", false).unwrap();
-        each_line(&pattern, &text, &mut |_, _| None, &mut |_, line, _| {
-            lines.push(line.to_owned());
-        });
-        assert_eq!(
-            lines,
-            ["sleep until timeout", "the timeout passed", "timeout"]
-        );
+        let lines = |scope: TextScope| {
+            let (pattern, mut lines) = (pattern("timeout", false).unwrap(), Vec::new());
+            let mut take =
+                |line: MatchingLine<'_>| lines.push((line.text.to_owned(), line.is_name));
+            each_line(&pattern, Some(scope), &text, &mut |_, _| None, &mut take);
+            lines
+        };
+        let own = |text: &str, is_name: bool| (text.to_owned(), is_name);
+        let values = [
+            own("sleep until timeout", false),
+            own("the timeout passed", false),
+        ];
+        assert_eq!(lines(TextScope::Errors), values);
+        let all = [&values[..], &[own("timeout", true)]].concat();
+        assert_eq!(lines(TextScope::Tools), all);
+        assert!(lines(TextScope::Prompts).is_empty());
     }
 
     #[test]
@@ -482,11 +515,10 @@ mod tests {
             let mut told = Vec::new();
             each_line(
                 &pattern(typed, true).unwrap(),
+                None,
                 &text,
                 &mut |_, _| None,
-                &mut |place, line, _| {
-                    told.push((place, line.to_owned()));
-                },
+                &mut |line| told.push((line.piece, line.text.to_owned())),
             );
             told
         };

@@ -123,9 +123,16 @@ pub(super) fn search(
     };
     let own = Own::of(&sifted, &reading, has_lines);
     let head = Arc::new(found);
-    let mut hits = Vec::new();
+    // Hits in values come before names of fields.
+    let (mut hits, mut names) = (Vec::new(), Vec::new());
     let mut is_wanted = true;
-    each_hit(query, &mut reading, &own, &mut |hit| {
+    each_hit(query, &mut reading, &own, &mut |hit, is_name| {
+        if is_name {
+            if !only_first || names.is_empty() {
+                names.push(hit);
+            }
+            return true;
+        }
         hits.push(hit);
         if only_first || hits.len() >= TOGETHER {
             is_wanted = say(GrepMessage::Hits(
@@ -135,6 +142,7 @@ pub(super) fn search(
         }
         is_wanted
     });
+    hits.extend(names);
     if is_wanted && !hits.is_empty() {
         is_wanted = say(GrepMessage::Hits(head, hits));
     }
@@ -302,12 +310,13 @@ impl Own {
     }
 }
 
-/// Calls `take` with each hit of a session until it returns false.
+/// Calls `take` with each hit of a session, and whether it is only the name of a field, until it
+/// returns false.
 fn each_hit(
     query: &Query,
     reading: &mut Reading,
     own: &Own,
-    take: &mut dyn FnMut(LineHit) -> bool,
+    take: &mut dyn FnMut(LineHit, bool) -> bool,
 ) {
     let mut records = Records {
         pager: reading.pager.take(),
@@ -324,12 +333,6 @@ fn each_hit(
         };
         for (place, block) in entry.blocks.iter().enumerate() {
             let text = texts::of_block(entry, block, place);
-            if query
-                .scope
-                .is_some_and(|scope| !text.scopes.contains(&scope))
-            {
-                continue;
-            }
             let mut lines = Vec::new();
             // The text that tv generates for a block may also be in its record.
             let own_words = record_of(entry, block);
@@ -342,20 +345,15 @@ fn each_hit(
                     .then(|| records.body(origin, slot, &|record| query.may_be_in(record)))
                     .flatten()
             };
-            texts::each_line(
-                &query.pattern,
-                &text,
-                &mut read,
-                &mut |piece, line, found| {
-                    let origin = origin_of(entry, block, piece)
-                        .or(own_words)
-                        .filter(|_| query.has_others(line));
-                    lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
-                        let (text, found) = excerpt(line, found);
-                        (piece, origin, text, found)
-                    }));
-                },
-            );
+            texts::each_line(&query.pattern, query.scope, &text, &mut read, &mut |line| {
+                let origin = origin_of(entry, block, line.piece)
+                    .or(own_words)
+                    .filter(|_| query.has_others(line.text));
+                lines.extend(origin.filter(|origin| own.has(*origin)).map(|origin| {
+                    let (text, found) = excerpt(line.text, line.found);
+                    (line.piece, origin, text, found, line.is_name)
+                }));
+            });
             if lines.is_empty() {
                 continue;
             }
@@ -367,7 +365,7 @@ fn each_hit(
                     }),
                 }
             });
-            for (piece, origin, text, found) in lines.into_iter().filter(|_| is_meant) {
+            for (piece, origin, text, found, is_name) in lines.into_iter().filter(|_| is_meant) {
                 // The rows of a session have names that do not open anything, so the path is that
                 // of the database.
                 let path = if reading.shape == Shape::Rows {
@@ -391,7 +389,7 @@ fn each_hit(
                     text,
                     found,
                 };
-                if !take(hit) {
+                if !take(hit, is_name) {
                     return;
                 }
             }
