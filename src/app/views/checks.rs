@@ -166,7 +166,7 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
         rows.push(CheckRow::Good(match scene.is_whole {
             false => "The session is still being read.",
             true if others().all(|row| row == PAIRED) => {
-                "Nothing found: nothing failed, every call has its result, and nothing else is odd."
+                "Nothing found: nothing failed, and every call has its result."
             }
             true => "No rule finds anything.",
         }));
