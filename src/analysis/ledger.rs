@@ -385,7 +385,7 @@ impl Ledger {
         let mut calendar = Calendar::default();
         let beyond = self.run_remainders();
         let covered = self.covered_of_time(&beyond);
-        // No failure has a place among the remainders.
+        // The indexes of failures follow those of `spent`, so no remainder is theirs.
         for (place, (session, spent)) in self.spent.iter().chain(&self.failed).enumerate() {
             let mut amount = *beyond.get(&place).unwrap_or(&spent.amount);
             let is_over = spent.is_run && amount.is_nothing() && amount.money.has_no_records();

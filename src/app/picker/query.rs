@@ -143,10 +143,12 @@ impl Word {
     }
 }
 
-/// The field that a word names, and the word after its colon.
+/// The field that a word names, and the word after its colon; a word behind `'` is text as it is.
 fn split_field(atom: Atom) -> (Option<usize>, Atom) {
     let text = atom.needle_text().to_string();
-    let named = text.split_once(':').and_then(|(name, rest)| {
+    let may_name = atom.kind == AtomKind::Fuzzy || atom.negative;
+    let named = text.split_once(':').filter(|_| may_name);
+    let named = named.and_then(|(name, rest)| {
         let field = FIELDS.iter().position(|field| *field == name)?;
         Some((field, rest))
     });
@@ -266,6 +268,7 @@ mod tests {
             "agent:opus",
             "project:watcher",
             "!agent:claude",
+            "'agent:claude",
         ] {
             assert!(fit(typed).is_none(), "{typed}");
         }

@@ -66,8 +66,8 @@ pub fn write(
 /// A message about the progress of counting.
 pub type Step = each::ReadProgress<Spender>;
 
-/// Reads the usage and the failed calls of all sessions that were written to since then, or of those at the named paths,
-/// until `take` returns false.
+/// Reads the usage and the failed calls of all sessions that were written to since then, or of those
+/// at the named paths, until `take` returns false.
 pub fn count(
     search: &DiscoveryQuery,
     since: Option<Timestamp>,
