@@ -243,6 +243,7 @@ pub(crate) const TIMES: &[(&str, u64)] = &[
     ("ms", 1),
     // Parsed, but not printed: `7d` is printed instead.
     ("w", 604_800_000),
+    ("y", 31_536_000_000),
 ];
 /// Units of tokens, the largest first.
 pub(crate) const TOKENS: &[(&str, u64)] = &[

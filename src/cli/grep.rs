@@ -22,7 +22,7 @@ capitals, in all text, input and output of tools; u: b: k: t: e: s: in front nar
 thinking, tools, errors, notes. What is no regular expression is taken literally.
 
 A filter is what & takes in the viewer (`tv help finding`): tool:bash, role:user, err, wrote:*.rs, since:monday, \
--x, or, parentheses. A filter without a pattern shows all that it fits; -F searches for its text. What names a file, a folder or a session is a place to search; with -f anything is a filter.
+-x, or, parentheses. A filter without a pattern shows a line of each call and text that it fits; -F searches for its text. What names a file, a folder or a session is a place to search; with -f anything is a filter.
 
 Exit code: 0 something was found, 1 nothing, 2 something that was named could not be searched, or with --strict \
 anything.
@@ -78,7 +78,7 @@ impl GrepArgs {
         let is_filter = !self.literal && pattern.contains(':');
         if let Some(facts) = facts(&pattern.clone().into()).filter(|_| is_filter) {
             filters.push(facts);
-            pattern = String::from(".");
+            pattern.clear();
         }
         for other in self.others {
             match facts(&other) {
@@ -86,7 +86,14 @@ impl GrepArgs {
                 None => named.push(other),
             }
         }
-        let search = search(&named, self.agent, &surroundings);
+        let mut search = search(&named, self.agent, &surroundings);
+        let words: Option<Vec<&str>> = named.iter().map(|argument| word(argument)).collect();
+        if let Some(words) = words.filter(|_| search.paths.is_empty() && !named.is_empty()) {
+            let words = words.join(" ");
+            search.refused = vec![OpenError(format!(
+                "{words}: no session is called so; several words are one pattern in quotes: tv grep '{pattern} {words}'"
+            ))];
+        }
         let form = match (
             self.json,
             self.list,
@@ -126,6 +133,12 @@ fn facts(argument: &OsString) -> Option<Expr> {
     let expr = parse(typed).ok()?;
     let is_fact = |term: &&Term| !matches!(term, Term::Text(_) | Term::Pattern(_));
     expr.terms().iter().all(is_fact).then_some(expr)
+}
+
+/// An argument that is a word of a text rather than a path or an id.
+fn word(argument: &OsString) -> Option<&str> {
+    let word = argument.to_str()?;
+    word.chars().all(char::is_alphabetic).then_some(word)
 }
 
 /// The sessions to search: those in the arguments, or those of all agents.

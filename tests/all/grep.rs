@@ -499,9 +499,14 @@ fn filters_scopes_and_places_narrow_it() {
     ] {
         assert_eq!(found(&arguments), expected, "{arguments:?}");
     }
-    // A filter alone shows all that it fits, unless its text is meant.
-    assert!(!found(&["tool:bash"]).is_empty());
-    assert_eq!(found(&["tool:bash"]), found(&[".", "tool:bash"]));
+    // A filter alone shows a line of each call that it fits, unless its text is meant.
+    let firsts = home.json(&["tool:bash", "new"]);
+    let texts: Vec<_> = firsts
+        .iter()
+        .map(|hit| hit["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["Bash ls", "Bash cat keel"]);
+    assert_eq!(found(&["", "tool:bash", "new"]), "new new");
     assert_eq!(found(&["tool:bash", "-F"]), "");
 }
 
@@ -536,6 +541,10 @@ fn each_form_and_its_exit_code() {
         (vec!["keel", "-f", "rol:user"], "no fact is called rol"),
         (vec!["keel", "--since", "soon"], "a time is written like"),
         (vec!["", "old"], "nothing to look for"),
+        (
+            vec!["keel", "is", "oak"],
+            "in quotes: tv grep 'keel is oak'",
+        ),
         (vec!["keel", "-"], "standard input"),
     ] {
         let (code, out, error) = home.grep(&arguments);

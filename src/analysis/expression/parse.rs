@@ -538,7 +538,8 @@ pub(crate) fn complete(typed: &str, words: Vec<&'static str>) -> (String, Vec<&'
 }
 
 /// Examples of points in time, for error messages.
-pub(crate) const MOMENTS: &str = "2h, 7d, 1w, 10:42, today, monday, 2026-01 or 2026-01-31";
+pub(crate) const MOMENTS: &str =
+    "2h, 7d, 1w, 1y, 10:42, today, monday, 2026, 2026-01 or 2026-01-31";
 
 /// Parses a point in time such as `10m`, `10:42`, `yesterday` or `2026-01-31`.
 pub(crate) fn moment(typed: &str) -> Option<When> {
@@ -547,9 +548,13 @@ pub(crate) fn moment(typed: &str) -> Option<When> {
         .map(When::Ago);
     let clock = || Clock::parse(typed).map(When::Clock);
     let day = || Day::parse(typed).map(When::Day);
+    let year = || {
+        let is_year = typed.len() == 4 && typed.bytes().all(|digit| digit.is_ascii_digit());
+        is_year.then(|| format!("{typed}-01"))
+    };
     let timestamp = || {
         Timestamp::parse(typed)
-            .or_else(|| Timestamp::parse_local(typed))
+            .or_else(|| Timestamp::parse_local(&year().unwrap_or_else(|| typed.to_owned())))
             .map(When::Timestamp)
     };
     ago.or_else(clock).or_else(day).or_else(timestamp)

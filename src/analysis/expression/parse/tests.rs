@@ -32,6 +32,9 @@ fn facts_are_read() {
     );
     let day = Timestamp::parse_local("2026-01-31").unwrap();
     assert_eq!(term("since:2026-01-31"), Term::Since(When::Timestamp(day)));
+    let year = Timestamp::parse_local("2026-01-01").unwrap();
+    assert_eq!(term("since:2026"), Term::Since(When::Timestamp(year)));
+    assert_eq!(term("since:1y"), term("since:365d"));
     assert_eq!(term("role:you"), Term::Role(Speaker::User));
     assert_eq!(term("lane:\"the mate\""), Term::Lane("the mate".into()));
     assert_eq!(term("session:reef"), Term::Session("reef".into()));

@@ -35,7 +35,8 @@ pub enum GrepForm {
 /// The query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrepQuery {
-    /// The pattern as typed, with the letter of a scope in front if it is restricted to one.
+    /// The pattern as typed, with the letter of a scope in front if it is restricted to one. If it is
+    /// empty, the filter alone decides, and the first line of each block that it fits is shown.
     pub pattern: String,
     /// Whether the pattern is a literal, even if it is a valid regular expression.
     pub is_literal: bool,

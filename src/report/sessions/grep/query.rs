@@ -21,6 +21,8 @@ pub(super) struct Query {
     pub(super) scope: Option<TextScope>,
     pub(super) filter: Option<Expr>,
     pub(super) since: Option<Timestamp>,
+    /// Whether any text matches: of each block only its first line is a hit.
+    pub(super) is_filter_alone: bool,
     /// Whether a block and the call or result that it pairs with suffice to decide whether it
     /// matches.
     pub(super) is_local: bool,
@@ -36,9 +38,11 @@ impl Query {
         } else {
             (scope, text)
         };
-        if text.is_empty() {
+        let is_filter_alone = text.is_empty();
+        if is_filter_alone && (asked.filter.is_none() || asked.is_literal) {
             return Err("there is nothing to look for; `.` stands for any text".to_owned());
         }
+        let text = if is_filter_alone { "." } else { text };
         let ignores_case = asked.case == Case::Ignored || texts::ignores_case(text);
         let pattern_of = |is_literal| texts::pattern_in_case(text, is_literal, ignores_case);
         let described = pattern_of(false).filter(|_| !asked.is_literal);
@@ -71,6 +75,7 @@ impl Query {
                 scope,
                 filter,
                 since,
+                is_filter_alone,
                 is_local,
             },
             said,
@@ -95,6 +100,7 @@ impl Query {
             scope: None,
             filter: None,
             since: None,
+            is_filter_alone: false,
             is_local: true,
         })
     }

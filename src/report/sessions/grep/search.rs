@@ -354,6 +354,9 @@ fn each_hit(
                     (line.piece, origin, text, found, line.is_name)
                 }));
             });
+            if query.is_filter_alone {
+                lines.truncate(1);
+            }
             if lines.is_empty() {
                 continue;
             }
