@@ -62,7 +62,7 @@ pub(crate) fn unread(why: &[Text]) -> Option<String> {
     Some(if let [_] = why {
         first.to_string()
     } else {
-        format!("{} cannot be read: {first}", why.len())
+        format!("1 of {}: {first}", why.len())
     })
 }
 

@@ -130,6 +130,12 @@ impl FoundSession {
         format!("{}: {fault}", self.place().address())
     }
 
+    /// Like [`Self::unread_line`], with the reason first, for rows that are cut at their end.
+    pub(crate) fn unread_row(&self) -> Text {
+        let fault = self.fault().unwrap_or_default();
+        Text::clean(&format!("{fault}: {}", self.place().address()))
+    }
+
     /// The identity of the session.
     pub fn place(&self) -> SessionPlace {
         SessionPlace {

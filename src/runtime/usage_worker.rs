@@ -82,10 +82,10 @@ fn read(
         !is_over.load(Ordering::Relaxed)
             && touch.try_send(()) != Err(TrySendError::Disconnected(()))
     };
-    let miss = |line: String| {
+    let miss = |line: Text| {
         change(&mut |sums| {
             if sums.progress.failures.len() < LISTED_FAILURES {
-                sums.progress.failures.push(Text::clean(&line));
+                sums.progress.failures.push(line.clone());
             }
         })
     };
@@ -104,8 +104,8 @@ fn read(
                     .for_each(|session| sums.ledger.add(*session));
             })
         }
-        Step::Failure(failure) => miss(failure.to_string()),
-        Step::Unreadable(found) => miss(found.unread_line()),
+        Step::Failure(failure) => miss(Text::clean(&failure.to_string())),
+        Step::Unreadable(found) => miss(found.unread_row()),
     });
     change(&mut |sums| sums.progress.is_complete = true);
 }

@@ -147,7 +147,7 @@ impl Wall {
             .unreadable
             .iter()
             .filter(|found| !self.rows.contains_key(&found.place()));
-        let unreadable = without_row.map(|found| Text::clean(&found.unread_line()));
+        let unreadable = without_row.map(FoundSession::unread_row);
         phrases::unread(
             &self
                 .refused
