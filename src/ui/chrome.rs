@@ -1,5 +1,6 @@
 //! Pill, status line, typed line and hints.
 
+use itertools::Itertools as _;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -43,8 +44,8 @@ pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
 /// The status line: mode, search and level at the left, position and counts at the right.
 pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.reader.screen.theme;
-    if let Some((sign, input, tail)) = typed(app) {
-        return paint_typing(app, (sign, input, &tail), area, buffer);
+    if let Some(typed) = typed(app) {
+        return paint_typing(app, &typed, area, buffer);
     }
     let left = left_words(&app.reader);
     let is_said = app.reader.screen.message.is_some();
@@ -78,8 +79,8 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
 /// The status line of a list of sessions: the typed text, a message, or the status of the list.
 pub(crate) fn paint_status_of_list(app: &App, sheet: &Sheet, area: Rect, buffer: &mut Buffer) {
     let screen = &app.reader.screen;
-    if let Some((sign, input, tail)) = typed(app) {
-        return paint_typing(app, (sign, input, &tail), area, buffer);
+    if let Some(typed) = typed(app) {
+        return paint_typing(app, &typed, area, buffer);
     }
     let (words, style) = match &screen.message {
         Some(message) => (&message.text, screen.theme.text),
@@ -91,80 +92,77 @@ pub(crate) fn paint_status_of_list(app: &App, sheet: &Sheet, area: Rect, buffer:
     buffer.set_line(area.x, area.y, &Line::from(words), area.width);
 }
 
-/// The line that is being typed, with its prefix and the text after it.
-fn typed(app: &App) -> Option<(&'static str, &Input, String)> {
-    let (sign, input, tail) = line(app)?;
-    let tail = match &app.reader.screen.message {
-        Some(message) => format!("  {} {tail}", message.text),
-        None => tail,
-    };
-    Some((sign, input, tail))
+/// A line that is being typed.
+struct TypedLine<'a> {
+    /// The sign in front of it.
+    sign: &'static str,
+    input: &'a Input,
+    /// What is wrong in it, and where.
+    mistake: Option<Mistake>,
+    /// The text after it.
+    tail: String,
 }
 
-fn line(app: &App) -> Option<(&'static str, &Input, String)> {
-    match &app.mode {
+/// The line that is being typed; `None` in modes without one.
+fn typed(app: &App) -> Option<TypedLine<'_>> {
+    let search = app.reader.text.find.search.as_ref();
+    let (sign, input, mistake, state) = match &app.mode {
         Mode::Search { input } => {
-            let literal = if app.reader.text.find.is_literal {
-                "  literal"
-            } else {
-                ""
-            };
-            let mistake = app
-                .reader
-                .text
-                .find
-                .search
-                .as_ref()
-                .and_then(|search| search.mistake.as_ref());
-            let mistake = mistake.map(|wrong| format!("  at {}: {}", wrong.at + 1, wrong.what));
-            Some((
+            let literal = app.reader.text.find.is_literal.then_some("literal");
+            let hits = hits(&app.reader);
+            let state = literal.into_iter().chain([hits.as_str()]).join("  ");
+            (
                 "/",
                 input,
-                format!(
-                    "{literal}{}  {} ",
-                    mistake.unwrap_or_default(),
-                    hits(&app.reader)
-                ),
-            ))
+                search.and_then(|search| search.mistake.clone()),
+                state,
+            )
         }
-        Mode::Filter { input } => {
-            let mistake = mistake_in(input.value());
-            Some((
-                "&",
-                input,
-                mistake.map_or_else(String::new, |wrong| {
-                    format!("  at {}: {} ", wrong.at + 1, wrong.what)
-                }),
-            ))
-        }
-        Mode::Palette(palette) => Some((":", &palette.input, String::new())),
+        Mode::Filter { input } => ("&", input, mistake_in(input.value()), String::new()),
+        Mode::Palette(palette) => (":", &palette.input, None, String::new()),
         Mode::Pipe { input, origins } => {
             let records = figures::count(origins.len() as u64, "record");
-            Some(("|", input, format!("  {records} ")))
+            ("|", input, None, records)
         }
-        Mode::Picker => Some((">", &app.picker.input, format!("  {} ", fitting(app)))),
+        Mode::Picker => (">", &app.picker.input, None, fitting(app)),
         Mode::OnWall { line, input } => {
-            let mistake = mistake_on_wall(*line, input.value());
             let sign = match line {
                 WallLine::Filter => "&",
                 WallLine::Watch => "!",
                 WallLine::Since => "since ",
             };
-            Some((
+            (
                 sign,
                 input,
-                mistake.map_or_else(String::new, |wrong| {
-                    format!("  at {}: {} ", wrong.at + 1, wrong.what)
-                }),
-            ))
+                mistake_on_wall(*line, input.value()),
+                String::new(),
+            )
         }
         Mode::Normal
         | Mode::Wall
         | Mode::Ledger
         | Mode::Help { .. }
         | Mode::Raw { .. }
-        | Mode::Resume(_) => None,
-    }
+        | Mode::Resume(_) => return None,
+    };
+    let message = app.reader.screen.message.as_ref();
+    let wrong = mistake
+        .as_ref()
+        .map(|mistake| format!("at {}: {}", mistake.at + 1, mistake.what));
+    let parts = [
+        message.map(|message| message.text.clone()),
+        wrong,
+        Some(state),
+    ];
+    let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    let words = parts.map(|part| format!("  {part}")).join("");
+    let gap = if words.is_empty() { "" } else { " " };
+    Some(TypedLine {
+        sign,
+        input,
+        mistake,
+        tail: words + gap,
+    })
 }
 
 /// The error in a filter.
@@ -192,13 +190,14 @@ fn mistake_on_wall(line: WallLine, typed: &str) -> Option<Mistake> {
 }
 
 /// The typed line, scrolled so that the cursor is visible, and red from an error on.
-fn paint_typing(
-    app: &App,
-    (sign, input, tail): (&str, &Input, &str),
-    area: Rect,
-    buffer: &mut Buffer,
-) {
-    let (room, tail) = divide(app, (sign, input, tail), area);
+fn paint_typing(app: &App, line: &TypedLine<'_>, area: Rect, buffer: &mut Buffer) {
+    let TypedLine {
+        sign,
+        input,
+        mistake,
+        ..
+    } = line;
+    let (room, tail) = divide(app, line, area);
     let scroll = input.visual_scroll(room);
     let mut skipped = 0;
     let typed = input.value().chars().skip_while(|c| {
@@ -210,18 +209,6 @@ fn paint_typing(
     let (x, _) = buffer.set_stringn(area.x, area.y, sign, sign.len(), theme.accent);
     let start = x;
     let (x, _) = buffer.set_stringn(x, area.y, &typed, room, theme.text);
-    let mistake = match app.mode {
-        Mode::Filter { .. } => mistake_in(input.value()),
-        Mode::OnWall { line, .. } => mistake_on_wall(line, input.value()),
-        Mode::Search { .. } => app
-            .reader
-            .text
-            .find
-            .search
-            .as_ref()
-            .and_then(|search| search.mistake.clone()),
-        _ => None,
-    };
     if let Some(mistake) = mistake {
         let before: usize = input
             .value()
@@ -246,23 +233,24 @@ fn paint_typing(
 
 /// The columns for a typed line, and what is said of it, cut to the rest: up to a half of the
 /// line is for what is typed.
-fn divide(app: &App, (sign, input, tail): (&str, &Input, &str), area: Rect) -> (usize, String) {
-    let width = usize::from(area.width).saturating_sub(sign.len());
-    let rest = width.saturating_sub(input.value().width() + 1);
+fn divide(app: &App, line: &TypedLine<'_>, area: Rect) -> (usize, String) {
+    let width = usize::from(area.width).saturating_sub(line.sign.len());
+    let rest = width.saturating_sub(line.input.value().width() + 1);
     let cut = app.reader.screen.theme.glyphs().cut;
-    let tail = wrap::fit(&[Span::raw(tail.to_owned())], rest.max(width / 2), cut);
+    let tail = wrap::fit(&[Span::raw(line.tail.clone())], rest.max(width / 2), cut);
     let tail = Line::from(tail).to_string();
     (width.saturating_sub(tail.width()).max(1), tail)
 }
 
 /// Position of the terminal's cursor in the typed line.
 pub fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
-    let (sign, input, tail) = typed(app)?;
-    let (room, _) = divide(app, (sign, input, &tail), area);
-    let column = input
+    let line = typed(app)?;
+    let (room, _) = divide(app, &line, area);
+    let column = line
+        .input
         .visual_cursor()
-        .saturating_sub(input.visual_scroll(room));
-    let column = u16::try_from(column + sign.len()).unwrap_or(u16::MAX);
+        .saturating_sub(line.input.visual_scroll(room));
+    let column = u16::try_from(column + line.sign.len()).unwrap_or(u16::MAX);
     Some((area.x + column.min(area.width.saturating_sub(1)), area.y))
 }
 
