@@ -43,9 +43,7 @@ pub enum Action {
     ToggleFold,
     /// Fold the branch of the item into one row, or unfold it.
     FoldBranch,
-    /// Open all folds.
     OpenAll,
-    /// Close all folds.
     CloseAll,
     /// Raise the level of detail by one.
     LevelUp,
@@ -61,7 +59,6 @@ pub enum Action {
     ToggleIntents,
     /// Toggle bodies of tools between preview and full.
     ToggleTools,
-    /// Type a search.
     Search,
     /// Go to the next hit.
     NextHit,
@@ -73,7 +70,6 @@ pub enum Action {
     FirstSeen,
     /// Go to another entry with the same id.
     SameId(Way),
-    /// Type a filter.
     Filter,
     /// Set a filter made from the focused item.
     Quick(QuickFilter),
@@ -107,7 +103,6 @@ pub enum Action {
     Sideways(Way),
     /// Switch the numbers beside the text: lines, bytes, none.
     ToggleGutter,
-    /// Open a view.
     View(View),
     /// In a view: sort by the next or previous column, or pan.
     Shift(Way),
@@ -115,23 +110,18 @@ pub enum Action {
     Reverse,
     /// Show a tab of the inspector.
     Inspect(Tab),
-    /// Open the picker.
     Sessions,
     /// Open the wall: all sessions of the last hours.
     Wall,
     /// Go to the next or previous session that needs the user.
     Need(Way),
-    /// Type an alarm.
     Watch,
     /// Open the ledger: usage and cost of all sessions.
     Usage,
-    /// Type a command.
     Palette,
-    /// Open the help.
     Help,
     /// Read the session again from its start.
     Reload,
-    /// Repaint the screen.
     Redraw,
     /// Stop the process until `fg`.
     Suspend,
@@ -139,7 +129,6 @@ pub enum Action {
     Cancel,
     /// Go back one level; at the last one, quit.
     Quit,
-    /// Quit immediately.
     QuitNow,
     /// Edit the line that is being typed.
     Type(InputRequest),
@@ -161,7 +150,6 @@ pub enum Action {
 
 /// A kind of landmark that a key jumps to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "most landmarks are named as in the transcript")]
 pub enum LandmarkKind {
     Prompt,
     Error,
@@ -169,18 +157,17 @@ pub enum LandmarkKind {
     /// An answer of the model.
     Message,
     Thinking,
-    /// A sub-agent.
     Lane,
     Compaction,
     Branch,
     Image,
     /// A call without a result.
     Open,
-    /// An expensive turn.
+    /// A turn that cost much more than others.
     Costly,
     /// A call whose result cost much to carry.
     Carried,
-    /// A pause.
+    /// A long pause between entries.
     Gap,
     /// A difference from the run that is compared.
     Difference,
@@ -190,7 +177,6 @@ pub enum LandmarkKind {
 
 /// A filter made from the focused item, without typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "most filters are named by what they show")]
 pub enum QuickFilter {
     Errors,
     Tools,
@@ -201,7 +187,6 @@ pub enum QuickFilter {
     Lane,
     /// Entries with the focused id.
     Id,
-    /// Remove the filter.
     Clear,
 }
 
@@ -223,9 +208,7 @@ pub enum PaneChange {
 /// Direction in the order of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// Towards the end.
     Next,
-    /// Towards the beginning.
     Previous,
 }
 
@@ -265,9 +248,7 @@ impl Action {
 /// A part of an item that can be copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CopyTarget {
-    /// The item's text.
     Text,
-    /// The record's JSON.
     Json,
     /// The result of the call.
     Result,
@@ -298,7 +279,6 @@ pub enum View {
     Brief,
     /// Turns and calls over time.
     Timeline,
-    /// Cost and tokens.
     Money,
     /// All calls in a table, and a comparison of tools.
     Tools,

@@ -4,10 +4,8 @@
 
 use std::fmt;
 
-/// A key press.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Press {
-    /// The key.
     pub code: Code,
     /// Whether Ctrl was held.
     pub ctrl: bool,
@@ -15,9 +13,7 @@ pub struct Press {
     pub alt: bool,
 }
 
-/// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "keys are named as on a keyboard")]
 pub enum Code {
     /// A character; letters include their case, so Shift has no flag.
     Char(char),
