@@ -20,28 +20,23 @@ use crate::model::transcript::Transcript;
 /// What the agent is doing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Activity {
-    /// A tool runs.
     Tool {
         /// The name of the tool.
         name: Text,
-        /// Since when.
         since: Option<Timestamp>,
     },
     /// The model is answering.
     Model {
-        /// Since when.
         since: Option<Timestamp>,
     },
     /// A failed request is retried.
     Retry {
-        /// Since when.
         since: Option<Timestamp>,
         /// The error of the provider.
         why: Text,
     },
     /// The agent waits for the user.
     Waiting {
-        /// Since when.
         since: Option<Timestamp>,
         /// What it waits for.
         wish: Wish,
@@ -52,23 +47,19 @@ pub enum Activity {
     },
     /// Nothing has happened for a long time.
     Idle {
-        /// Since when.
         since: Option<Timestamp>,
     },
     /// The session ended cleanly.
     Ended,
     /// The session stopped in the middle of work.
     Unclean,
-    /// Unrecorded.
     Unknown,
 }
 
 /// What the agent waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// The next prompt.
     Prompt,
-    /// A permission.
     Permission,
     /// The answer to a question.
     Question,

@@ -10,15 +10,12 @@ use crate::model::transcript::Transcript;
 /// State or outcome of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AgentState {
-    /// It finished.
     Done,
-    /// Its call failed.
     Failed,
     /// Its call was refused.
     Refused,
     /// The agent recorded that it was interrupted.
     Interrupted,
-    /// It is working.
     Running,
     /// It asked a human, who has not answered yet.
     Waiting,

@@ -45,7 +45,7 @@ pub struct AlarmStatus<'a> {
 /// Why an alarm fired.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rung {
-    /// A short description.
+    /// What holds, in the words of a status line.
     pub(crate) words: String,
     /// Position of the item that it is about.
     pub(crate) at: Option<Place>,

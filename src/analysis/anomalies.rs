@@ -28,7 +28,6 @@ pub(crate) struct Anomaly {
     pub(crate) first: Origin,
 }
 
-/// Links between entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
     /// Entries with a parent.
@@ -42,15 +41,12 @@ pub struct LinkCounts {
 /// Timestamps of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionTimes {
-    /// The earliest timestamp.
     pub(crate) first: Option<Timestamp>,
-    /// The latest timestamp.
     pub(crate) last: Option<Timestamp>,
     /// Entries without a timestamp, and entries that are older than the one before.
     pub(crate) anomalies: Vec<Anomaly>,
 }
 
-/// Anomalies by kind.
 #[derive(Default)]
 struct AnomalyCounts(Vec<Anomaly>);
 

@@ -112,7 +112,7 @@ pub(crate) struct SideEffect {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Commit {
-    /// Its short hash.
+    /// Abbreviated, as git printed it.
     pub(crate) hash: String,
     pub(crate) subject: String,
     pub(crate) place: Place,
@@ -127,7 +127,7 @@ pub(crate) struct TestRun {
     pub(crate) summary: Option<String>,
     /// The facts of its result: `exit 1`.
     pub(crate) facts: String,
-    /// When it ended.
+    /// When the run ended.
     pub(crate) at: Option<Timestamp>,
     pub(crate) place: Place,
 }

@@ -16,25 +16,19 @@ pub enum By {
     Day,
     /// A week, from Monday.
     Week,
-    /// A month.
     Month,
     /// The project or working directory.
     Project,
     /// The agent, by its format.
     Agent,
-    /// The model.
     Model,
-    /// The session.
     Session,
     /// The type of the sub-agent.
     SubAgent,
     /// The skill in use.
     Skill,
-    /// The git branch.
     Branch,
-    /// The MCP server.
     Mcp,
-    /// The tool.
     Tool,
 }
 

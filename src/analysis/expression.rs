@@ -11,10 +11,8 @@ mod print;
 
 use crate::model::timestamp::{Clock, Day, Timestamp};
 
-/// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expr {
-    /// The term holds.
     Term(Term),
     /// The expression does not hold.
     Not(Box<Self>),
@@ -24,7 +22,6 @@ pub enum Expr {
     Any(Vec<Self>),
 }
 
-/// A condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Term {
     /// A failed call, a stray result, an error of the agent, a broken record.
@@ -41,7 +38,6 @@ pub enum Term {
     Took(Compare, u64),
     /// At this time or later.
     Since(When),
-    /// Before this time.
     Before(When),
     /// The speaker of the entry.
     Role(Speaker),
@@ -78,9 +74,7 @@ pub enum State {
     Ended,
     /// It stopped in the middle of work.
     Unclean,
-    /// The model answers.
     Model,
-    /// A tool runs.
     Tool,
     /// A failed request is retried.
     Retry,
@@ -103,7 +97,6 @@ pub enum State {
 pub enum Fill {
     /// Percentage of the window.
     Percent(u64),
-    /// Tokens.
     Tokens(u64),
 }
 
@@ -123,18 +116,12 @@ pub(crate) const STATES: [(&str, State); 9] = [
 /// Equal calls in a row that are a loop.
 pub(crate) const LOOP: u64 = 3;
 
-/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// `>`
     More,
-    /// `>=`
     AtLeast,
-    /// `<`
     Less,
-    /// `<=`
     AtMost,
-    /// `=`
     Equal,
 }
 
@@ -147,20 +134,17 @@ pub enum When {
     Clock(Clock),
     /// At the start of a day that is relative to that of the last entry.
     Day(Day),
-    /// An absolute timestamp.
     Timestamp(Timestamp),
 }
 
-/// A speaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The user, or the calling agent.
     User,
-    /// The model.
     Bot,
     /// The system prompt.
     Sys,
-    /// The harness.
+    /// What the harness adds by itself.
     Note,
 }
 

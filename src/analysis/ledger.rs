@@ -41,7 +41,6 @@ use crate::model::usage::Usage;
 /// A session and its usage.
 #[derive(Clone, Debug)]
 pub struct Spender {
-    /// The session's file.
     pub found: FoundSession,
     /// Its id according to its records.
     pub id: Text,
@@ -69,15 +68,12 @@ pub struct Spender {
 pub struct UsageRecord {
     /// The key of its entry.
     pub key: Option<Key>,
-    /// When.
     pub at: Option<Timestamp>,
     /// The model; empty if unrecorded.
     pub model: Name,
     /// What it was spent for.
     pub attribution: SharedAttribution,
-    /// Tokens and money.
     pub amount: Amount,
-    /// Failed calls.
     pub failed: u64,
     /// Whether it is what a run counts beyond its requests.
     pub is_run: bool,
@@ -120,11 +116,9 @@ pub struct Ledger {
 pub struct UsageGroup {
     /// A day, a week or a month.
     pub period: Option<Arc<str>>,
-    /// The format.
     pub agent: Option<&'static str>,
     /// The project or working directory.
     pub project: Option<Text>,
-    /// The model.
     pub model: Option<Name>,
     /// The id of a session, and its title.
     pub session: Option<(Text, Option<Text>)>,
@@ -135,11 +129,9 @@ pub struct UsageGroup {
 /// A row: the sum of a group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UsageSum {
-    /// The group.
     pub group: UsageGroup,
     /// The sessions, by number.
     sessions: BTreeSet<usize>,
-    /// Tokens and money.
     pub amount: Amount,
     /// Failed calls; 0 if results were not read.
     pub failed: u64,

@@ -86,7 +86,6 @@ pub struct Finding {
     pub(crate) call: Key,
     /// The record with the defect.
     pub(crate) place: Origin,
-    /// Other entries involved.
     pub(crate) others: Vec<EntryId>,
     /// Description of the defect.
     pub(crate) message: String,

@@ -32,7 +32,6 @@ pub(crate) struct Run<'a> {
     ids: Vec<EntryId>,
 }
 
-/// Two runs compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDiff {
     /// What each came to.
@@ -58,7 +57,7 @@ pub(crate) struct RunSums {
     pub(crate) failed: u32,
     /// Paths of the files that it changed.
     pub(crate) files: BTreeSet<String>,
-    /// Runs of tests.
+    /// Number of test runs.
     pub(crate) tests: usize,
     pub(crate) passed: usize,
     pub(crate) cost: Cost,
@@ -87,7 +86,7 @@ pub(crate) struct StepFacts {
     pub(crate) kind: StepKind,
     /// The name of the tool.
     pub(crate) tool: Option<Name>,
-    /// `ran cargo test`.
+    /// What was done, in the words of a row: `ran cargo test`.
     pub(crate) words: String,
     /// How the call ended.
     pub(crate) state: Option<&'static str>,
@@ -251,7 +250,6 @@ impl StepFacts {
 }
 
 impl RunDiff {
-    /// Compares two runs.
     pub(crate) fn of(runs: [Run<'_>; 2]) -> Self {
         let [one, other] = runs
             .each_ref()
@@ -412,7 +410,7 @@ impl RunDiff {
         }
     }
 
-    /// Where differences begin.
+    /// Indexes of the steps at which the runs begin to differ.
     pub(crate) fn differences(&self) -> impl Iterator<Item = usize> {
         let parts = |at: usize| self.steps.get(at).is_some_and(|pair| pair.parts);
         (0..self.steps.len()).filter(move |at| parts(*at) && !at.checked_sub(1).is_some_and(parts))

@@ -39,14 +39,12 @@ const CHANGES: [(&str, &str); 7] = [
 const TEST_BY_NAME: &str = "go dotnet mix deno swift zig mvn gradle gradlew flutter playwright";
 /// Programs that run a task whose name begins with `test`.
 const TEST_BY_TASK: &str = "make just mise task rake hatch pdm nx turbo bazel";
-/// Test runners.
 const TEST: &str =
     "pytest py.test unittest jest vitest mocha ctest rspec phpunit tox nox bats busted";
 
 /// What a simple command does, if it is relevant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Does {
-    /// Runs tests.
     Test,
     Commit,
     Push,

@@ -59,7 +59,6 @@ pub struct EntryTimes {
     /// Of the main agent: timestamp, whether it is a prompt, and the tokens of its request.
     main: Option<(Timestamp, bool, Option<u64>)>,
     calls: Box<[TimedCall]>,
-    /// Calls without timestamps.
     untimed: usize,
 }
 

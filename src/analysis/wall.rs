@@ -39,7 +39,6 @@ const STATE: usize = 16;
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
-    /// Its path.
     pub place: SessionPlace,
     /// Its title, agent, model and project.
     pub head: SessionIdentity,
@@ -55,7 +54,6 @@ pub struct SessionRow {
     pub cost: Option<Cost>,
     /// Its cost in the last hour; `None` if its agent records no timestamps.
     pub hour: Option<Cost>,
-    /// Possible problems.
     pub flags: Flags,
     /// The last messages and calls, the newest last.
     pub last: Vec<LastWords>,
@@ -68,11 +66,9 @@ pub struct SessionRow {
 /// A snapshot of a session that is not followed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Glance {
-    /// Its row.
     pub row: SessionRow,
     /// The modification time of its file then, if known.
     pub modified: Option<Timestamp>,
-    /// The first prompt.
     pub prompt: Option<Text>,
     /// Number of prompts and calls, and work time in ms; `None` unless it was read completely.
     pub counts: Option<(u64, u64, u64)>,
@@ -83,13 +79,10 @@ pub struct Glance {
 pub struct SessionIdentity {
     /// The name of its format.
     pub format: &'static str,
-    /// The session's id.
     pub id: Option<Text>,
-    /// The session's title.
     pub title: Option<Text>,
     /// The name of the agent within the format.
     pub agent: Option<Name>,
-    /// The working directory.
     pub cwd: Option<Text>,
     /// The directory of the project: where the session began.
     pub project: Option<Text>,
@@ -106,11 +99,9 @@ pub struct SessionIdentity {
 /// A call that runs, or that the user is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CurrentCall {
-    /// The tool.
     pub name: Name,
     /// Its subject on one line.
     pub headline: Text,
-    /// When it began.
     pub since: Option<Timestamp>,
 }
 
@@ -136,7 +127,6 @@ pub struct Flags {
 /// What a session needs the user for, the most urgent first; or that it needs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// A permission.
     Permission,
     /// The answer to a question.
     Answer,
@@ -146,7 +136,6 @@ pub enum Need {
     Stuck,
     /// The next prompt: background work ended some time ago, and the model was not told.
     Undelivered,
-    /// The next prompt.
     Prompt,
     /// Nothing: it works.
     Works,
@@ -157,9 +146,7 @@ pub enum Need {
 /// The source of a line, with the outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
-    /// The user.
     User,
-    /// The model.
     Agent,
     /// A call that succeeded.
     Done,
@@ -180,9 +167,7 @@ pub enum Voice {
 /// A message or a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastWords {
-    /// Its source.
     pub voice: Voice,
-    /// The text.
     pub text: Text,
 }
 
@@ -193,7 +178,6 @@ pub enum News {
     Row(Box<SessionRow>),
     /// A session is no longer shown.
     Removed(SessionPlace),
-    /// An alarm fired.
     AlarmFired(Box<Rang>),
     /// The errors of all locations of sessions that cannot be read now.
     Refused(Vec<Text>),
@@ -212,7 +196,6 @@ pub struct Rang {
     pub row: SessionRow,
     /// The index of the alarm.
     pub alarm: usize,
-    /// The reason.
     pub words: String,
 }
 

@@ -78,13 +78,12 @@ impl WasteKind {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Waste {
     pub(crate) kind: WasteKind,
-    /// Where it shows.
+    /// The entry at which a reader sees it.
     pub(crate) entry: EntryId,
     /// The call, if it is one.
     pub(crate) block: Option<usize>,
     /// Its cost in pico-dollars; `None` without a price.
     pub(crate) picos: Option<i128>,
-    /// What happened.
     pub(crate) what: String,
 }
 

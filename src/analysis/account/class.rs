@@ -10,7 +10,6 @@ use crate::model::tool::{Clocked, ToolCall, ToolKind, ToolState};
 pub enum Class {
     /// The model was answering.
     Model,
-    /// A tool ran.
     Tool,
     /// The agent waited for a human: the next prompt, an answer, a permission.
     Human,
@@ -20,7 +19,6 @@ pub enum Class {
     Retry,
     /// A long time until the next prompt.
     Idle,
-    /// Unrecorded.
     Unknown,
 }
 
@@ -131,7 +129,6 @@ impl Sums {
         }
     }
 
-    /// Adds other sums.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);

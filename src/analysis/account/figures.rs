@@ -8,9 +8,7 @@ use crate::model::turn::TurnFacts;
 /// Facts of some entries, and their time by class.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// Calls, errors, tokens.
     pub facts: TurnFacts,
-    /// Time by class.
     pub time: Sums,
     /// Whether sub-agents took part whose records are missing.
     pub(crate) lacks_agents: bool,
@@ -49,7 +47,7 @@ impl Figures {
 /// Figures of a path through the session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathFacts {
-    /// Entries without copies.
+    /// Copies that forks made of entries are not counted.
     pub(crate) entries: usize,
     /// Turns of the main lane that begin on the path.
     pub(crate) turns: usize,
@@ -68,7 +66,6 @@ impl PathFacts {
         facts
     }
 
-    /// Adds another path.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.entries += other.entries;
         self.turns += other.turns;

@@ -31,7 +31,7 @@ struct JudgedPage {
 pub(crate) struct Track {
     /// `None` is the main lane.
     pub(crate) lane: Option<Name>,
-    /// In file order.
+    /// The lane's entries in file order.
     pub(crate) ids: Vec<EntryId>,
     pages: Vec<JudgedPage>,
     stale: BTreeSet<usize>,

@@ -22,7 +22,6 @@ pub(crate) struct TimeState {
     until: Option<Timestamp>,
     /// The timestamp of the entry before.
     last: Option<Timestamp>,
-    /// The last speaker.
     after: After,
     /// Whether since `until` there was an entry without timestamp, or a call without result.
     is_blurred: bool,
@@ -36,13 +35,11 @@ pub(crate) struct TimeState {
     background: Option<Timestamp>,
 }
 
-/// The last speaker.
+/// Who spoke last: it decides whose time the pause until the next entry is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum After {
-    /// Nobody yet.
     #[default]
     Nothing,
-    /// A human.
     Prompt,
     /// The model, without a call.
     Answer,
@@ -50,7 +47,6 @@ enum After {
     Done,
     /// The model with calls, or their results.
     Calls,
-    /// A failed request.
     Failure,
 }
 
@@ -80,7 +76,7 @@ pub(crate) struct Excess {
     called: u64,
     /// In calls that were measured by a clock that kept running.
     measured: u64,
-    /// Of the model.
+    /// The time of the model's answers.
     answered: u64,
 }
 

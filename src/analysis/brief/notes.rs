@@ -29,7 +29,6 @@ pub(super) enum Note {
     Commit(Box<CommitNote>),
     /// A successful command with a side effect.
     Command(String),
-    /// A test run.
     Test(Box<TestNote>),
     /// The model continued, without other notes in its answer.
     Answered,
@@ -82,7 +81,6 @@ pub(super) struct FileChange {
     pub(super) lines: Option<(usize, usize)>,
 }
 
-/// A test run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct TestNote {
     /// The name of the tool that ran the command.
@@ -119,7 +117,6 @@ pub(crate) enum Fault {
     Hidden,
     /// The user or a policy refused it.
     Refused,
-    /// It was interrupted.
     Stopped,
 }
 

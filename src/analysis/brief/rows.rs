@@ -26,9 +26,8 @@ const LINE: usize = 4 << 10;
 /// A section of the brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Section {
-    /// Prompts.
+    /// The prompts of the human.
     Asked,
-    /// Changed files.
     Files,
     Commits,
     /// Successful commands with side effects.
@@ -41,7 +40,6 @@ pub(crate) enum Section {
     Refused,
     /// Calls without a result.
     Open,
-    /// Cost and time.
     Cost,
     /// Loops, abandoned branches, and cache misses.
     Waste,
@@ -93,12 +91,9 @@ const HANDFUL: usize = 5;
 /// The tone of a row's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// Neutral.
     #[default]
     Plain,
-    /// Success.
     Good,
-    /// Failure.
     Bad,
 }
 

@@ -13,11 +13,8 @@ pub(crate) struct Durations {
 /// Percentiles of durations, in ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spread {
-    /// The median.
     pub(crate) p50: u64,
-    /// The 95th percentile.
     pub(crate) p95: u64,
-    /// The maximum.
     pub(crate) max: u64,
     pub(crate) sum: u64,
     /// The number of durations.

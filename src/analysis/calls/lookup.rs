@@ -36,7 +36,7 @@ impl Lookup<'_> {
         Some(self.now.branches().of(self.entry(head)?)?.number)
     }
 
-    /// The same block.
+    /// The same block in the other transcript; `None` if its entry is gone.
     pub(crate) fn block(&self, place: Place) -> Option<Place> {
         Some(Place {
             entry: self.entry(place.entry)?,

@@ -10,7 +10,7 @@ use crate::model::transcript::Transcript;
 /// The counts of `tv.stats/2`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairingCounts {
-    /// Distinct calls.
+    /// Calls with different ids.
     pub(crate) calls: u64,
     /// Distinct results without duplicates.
     pub(crate) results: u64,
@@ -72,7 +72,6 @@ impl<'t> Pairing<'t> {
         }
     }
 
-    /// Counts an entry.
     pub(crate) fn add(&mut self, id: EntryId, entry: &Entry) {
         // A copy is counted in its own session.
         if entry.marks.copy {
@@ -94,7 +93,6 @@ impl<'t> Pairing<'t> {
         }
     }
 
-    /// The final counts.
     pub(crate) fn counts(self) -> PairingCounts {
         let results = self.counts.paired + self.counts.orphan_results;
         PairingCounts {

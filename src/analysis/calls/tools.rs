@@ -20,7 +20,6 @@ pub enum Outcome {
     Open,
     /// The outcome is not recorded.
     Unrecorded,
-    /// Ended successfully.
     Done,
 }
 
@@ -54,7 +53,7 @@ impl Outcome {
 /// The calls of one tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tool {
-    /// In file order.
+    /// The calls in file order.
     pub(super) calls: Vec<Place>,
     pub(crate) durations: Durations,
     outcomes: [usize; 6],

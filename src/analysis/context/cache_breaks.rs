@@ -98,7 +98,6 @@ pub(crate) struct Between {
 pub(crate) enum Cause {
     /// The history was replaced by a summary.
     Compaction,
-    /// Another model answered.
     Model,
     /// The session continued from an earlier entry.
     Rewind,

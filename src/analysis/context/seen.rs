@@ -100,7 +100,7 @@ impl BranchPath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) id: EntryId,
-    /// Its position.
+    /// Position of the compaction.
     pub(crate) place: usize,
     /// Position from which on it kept earlier entries.
     pub(crate) kept: Option<usize>,

@@ -31,16 +31,13 @@ use weigh::{ContextClass, Sizes};
 /// A request of a lane, or a compaction between two requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContextRow {
-    /// A request.
     Request(Box<Request>),
-    /// A compaction.
     Compaction(Compaction),
 }
 
 /// A request that records its prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The answer.
     pub(crate) entry: EntryId,
     /// When it was written.
     pub(crate) at: Option<Timestamp>,
@@ -60,7 +57,6 @@ pub struct Request {
     pub(crate) before: Option<u64>,
     /// The largest addition since then.
     pub(crate) grown: Option<Grown>,
-    /// The cache miss.
     pub(crate) cache_break: Option<Box<CacheBreak>>,
     /// The compaction since the previous request.
     pub(crate) compacted: Option<EntryId>,
@@ -81,7 +77,6 @@ pub(crate) struct Grown {
     pub(crate) bytes: u64,
 }
 
-/// A compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compaction {
     pub(crate) entry: EntryId,
@@ -128,7 +123,6 @@ pub struct RequestSums {
     pub(crate) first_prompts: u64,
     /// Tokens of them that were read from the cache.
     pub(crate) first_read: u64,
-    /// Cache misses.
     pub(crate) breaks: usize,
     /// Extra cost of the misses in USD.
     pub(crate) usd: f64,

@@ -69,7 +69,6 @@ impl<R: PartialEq> PartialEq for Facts<R> {
 }
 
 impl<R> Out<'_, R> {
-    /// Adds a row.
     pub(crate) fn push(&mut self, row: R) {
         self.rows.push(row);
     }

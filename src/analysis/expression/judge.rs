@@ -13,7 +13,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
 
-/// A compiled filter.
 #[derive(Clone, Debug)]
 pub struct Judge {
     expr: Expr,

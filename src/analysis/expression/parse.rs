@@ -19,7 +19,6 @@ const DEEPEST: usize = 32;
 pub struct Mistake {
     /// Offset in the line, in characters from 0.
     pub at: usize,
-    /// The message.
     pub(crate) what: String,
 }
 
@@ -33,7 +32,6 @@ pub fn parse_for_sessions(typed: &str) -> Result<Expr, Mistake> {
     read(typed, Subject::Sessions)
 }
 
-/// Parses an alarm.
 pub fn parse_alarm(typed: &str) -> Result<Expr, Mistake> {
     read(typed, Subject::Alarm)
 }

@@ -14,7 +14,6 @@ pub(crate) struct FileUses {
     pub(crate) uses: Vec<Use>,
     /// Number of reads and searches.
     pub(crate) reads: usize,
-    /// Number of edits.
     pub(crate) edits: usize,
     /// Number of calls that wrote it whole.
     pub(crate) writes: usize,

@@ -43,7 +43,6 @@ const LONG: (usize, usize) = (2_000, 2_000);
 pub(crate) enum FileStep {
     /// It wrote the whole file.
     Write {
-        /// All of it.
         content: String,
         /// Whether there was no such file before.
         is_new: bool,
@@ -61,7 +60,6 @@ pub(crate) enum FileStep {
     },
     /// It applied a patch.
     Patch(Vec<Hunk>),
-    /// It read lines.
     Read {
         /// The number of the first, from 1.
         from: usize,

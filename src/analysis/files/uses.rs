@@ -18,10 +18,8 @@ use crate::model::tool::ToolCall;
 pub(crate) enum Op {
     /// Reads it, or some lines.
     Read,
-    /// Searches it.
     Grep,
     Edit,
-    /// Writes it whole.
     Write,
 }
 
@@ -30,21 +28,14 @@ pub(crate) enum Op {
 pub(crate) enum Flag {
     /// It relies on a read that is older than a change by another lane or by a shell command.
     Stale {
-        /// The stale read.
         read: Place,
         /// The change after it.
         change: Place,
     },
     /// It overwrites a change by another lane that its own lane has not read.
-    Clobber {
-        /// The overwritten change.
-        change: Place,
-    },
+    Clobber { change: Place },
     /// It undoes a change.
-    Undone {
-        /// The undone change.
-        edit: Place,
-    },
+    Undone { edit: Place },
     /// It failed, and the lane did not change the file after that.
     Unapplied,
 }
@@ -150,7 +141,6 @@ impl Used {
 pub(crate) struct Use {
     /// The position of the call.
     pub(crate) place: Place,
-    /// The operation.
     pub(crate) op: Op,
     /// Whether it is by a shell command.
     pub(crate) by_shell: bool,

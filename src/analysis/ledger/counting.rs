@@ -7,7 +7,6 @@ use crate::model::limit::Limit;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// A query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// The grouping of the rows.
@@ -18,12 +17,10 @@ pub struct Question {
     pub since: Option<Timestamp>,
 }
 
-/// Progress of counting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CountingProgress {
     /// Sessions read so far.
     pub done: usize,
-    /// Number of sessions.
     pub all: usize,
     /// Whether counting has finished.
     pub is_complete: bool,
@@ -34,11 +31,9 @@ pub struct CountingProgress {
 /// The answer to a query, from the sessions counted so far.
 #[derive(Clone, Debug, Default)]
 pub struct CountedUsage {
-    /// The query.
     pub question: Question,
     /// The rows, each with its session if the grouping is by session.
     pub rows: Vec<(UsageSum, Option<FoundSession>)>,
-    /// The total.
     pub total: UsageSum,
     /// The same usage by day.
     pub days: Vec<UsageSum>,
@@ -46,7 +41,6 @@ pub struct CountedUsage {
     pub limits: Vec<(&'static str, Limit)>,
     /// Requests that are in another session as well.
     pub copies: u64,
-    /// Progress of counting.
     pub progress: CountingProgress,
 }
 

@@ -29,7 +29,6 @@ use crate::model::usage::{Scope, Usage};
 /// A session that counts runs.
 #[derive(Debug)]
 pub(super) struct CountingSession {
-    /// The session's number.
     pub(super) number: usize,
     /// The session's id, which other copies of it share.
     pub(super) session: Text,

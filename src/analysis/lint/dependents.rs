@@ -16,7 +16,6 @@ use crate::model::text::Name;
 pub(super) enum Dependency {
     /// A new turn, or the end of the session.
     Turn,
-    /// Another entry.
     Entry(EntryId),
     /// The next answer of the model in a lane, or the next compaction.
     Answer(Option<Name>),
@@ -28,7 +27,6 @@ pub(super) enum Dependency {
     Record(Print),
 }
 
-/// Entries by dependency.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dependents {
     of: HashMap<EntryId, Box<[Dependency]>>,

@@ -12,9 +12,8 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
     Rooted(RootedRecord),
-    /// This missing record.
+    /// A record that is missing.
     Broken(Print),
-    /// A cycle.
     Circle,
 }
 

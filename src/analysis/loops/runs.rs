@@ -14,7 +14,6 @@ use crate::model::text::Name;
 /// A run is current if its last call is among this many newest calls of the lane.
 const RECENT: usize = 8;
 
-/// Successive equal calls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRun {
     pub(crate) tool: Name,
@@ -35,7 +34,6 @@ struct RepeatedCall {
 pub(crate) enum Results {
     /// All results are equal.
     Same,
-    /// Some differ.
     Differ,
     /// There are fewer than two results.
     Unknown,
@@ -195,7 +193,6 @@ impl<'a> LaneRuns<'a> {
         self.steps += 1;
     }
 
-    /// Ends all runs.
     fn end(&mut self, facts: &Facts<StepFact>) {
         self.is_active = false;
         self.open

@@ -233,7 +233,6 @@ impl Money {
         }
     }
 
-    /// Adds another amount.
     pub(crate) fn plus(&mut self, other: &Self) {
         self.recorded += other.recorded;
         self.estimated += other.estimated;

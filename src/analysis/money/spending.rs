@@ -52,7 +52,6 @@ pub enum RequestOutcome {
     Fine,
     /// It ended in an error.
     Failed,
-    /// It was interrupted.
     Aborted,
 }
 
@@ -77,7 +76,6 @@ pub struct Charge {
     pub(crate) fate: RequestOutcome,
     /// The prices that apply.
     pub(crate) tier: Tier,
-    /// Tokens and money.
     pub amount: Amount,
 }
 

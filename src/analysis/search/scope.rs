@@ -9,7 +9,6 @@ pub enum TextScope {
     Prompts,
     /// Tool calls and their results.
     Tools,
-    /// Errors.
     Errors,
     /// Messages of the model.
     Answers,

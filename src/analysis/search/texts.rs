@@ -28,7 +28,6 @@ pub struct BlockText {
     pub(crate) scopes: Vec<TextScope>,
     /// The text of its head row; the input of a call may repeat it.
     pub(crate) head: Option<Text>,
-    /// The remaining text.
     pub(crate) pieces: Vec<TextPiece>,
 }
 

@@ -42,12 +42,10 @@ impl SpanEnd {
     }
 }
 
-/// All ends, sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpanEnds(Vec<SpanEnd>);
 
 impl SpanEnds {
-    /// Sorts the ends.
     pub(crate) fn of(mut ends: Vec<SpanEnd>) -> Self {
         ends.sort_unstable();
         Self(ends)

@@ -10,7 +10,6 @@ use crate::model::transcript::Transcript;
 pub struct ContextRequest {
     /// The timestamp of the answer.
     pub(crate) at: Timestamp,
-    /// The answer.
     pub(crate) entry: EntryId,
     /// Tokens of the prompt and of the answer.
     pub(crate) tokens: u64,

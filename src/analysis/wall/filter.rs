@@ -22,7 +22,6 @@ pub struct SessionFilter {
 }
 
 impl SessionFilter {
-    /// Parses a filter.
     pub fn of(typed: &str) -> Result<Self, Mistake> {
         let expr = parse_for_sessions(typed)?;
         let pattern = |term: &Term| match term {

@@ -106,7 +106,7 @@ impl Carried {
         self.results.get(&place)
     }
 
-    /// All results, unsorted.
+    /// In no particular order.
     pub fn results(&self) -> impl Iterator<Item = (Place, Carriage)> {
         self.results.iter().map(|(place, one)| (*place, *one))
     }

@@ -117,7 +117,6 @@ pub(super) struct Rare {
     pub(super) system: Option<(u64, Text)>,
 }
 
-/// A compaction.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Compacted {
     pub(super) key: Key,

@@ -19,7 +19,6 @@ pub enum ContextClass {
     Prompt,
     /// What the harness added: files, reminders, the state of the editor.
     Added,
-    /// The model's reasoning.
     Thinking,
     /// What the model said.
     Answer,

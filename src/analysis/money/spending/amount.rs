@@ -44,7 +44,6 @@ impl From<Sum> for Tokens {
     }
 }
 
-/// Tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Requests with recorded usage.
@@ -55,15 +54,12 @@ pub struct Amount {
     pub output: Tokens,
     /// The part of the output that is reasoning.
     pub reasoning: Tokens,
-    /// Cache reads.
     pub cache_read: Tokens,
-    /// Cache writes.
     pub cache_write: Tokens,
     /// The part of the cache writes with a lifetime of an hour.
     pub(crate) cache_write_1h: Tokens,
     /// Records whose output is a lower bound: they were counted before the answer was complete.
     pub(crate) partial: u32,
-    /// Web searches.
     pub(crate) searches: u64,
     /// Cost in pico-dollars.
     pub money: Money,
@@ -124,7 +120,6 @@ impl Amount {
         (prompt > 0).then(|| read.saturating_mul(100) / prompt)
     }
 
-    /// Adds another amount.
     pub fn plus(&mut self, other: &Self) {
         self.requests += other.requests;
         self.partial = self.partial.saturating_add(other.partial);
@@ -138,7 +133,6 @@ impl Amount {
         self.cached_priced += other.cached_priced;
     }
 
-    /// Subtracts another amount.
     pub(crate) fn minus(&mut self, other: &Self) {
         self.requests = self.requests.saturating_sub(other.requests);
         for (sum, term) in self.tokens_mut().into_iter().zip(other.tokens()) {

@@ -20,7 +20,7 @@ const CLASSES: [&str; 5] = [
 /// Tokens of a class times a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Product {
-    /// `input`, `output`, …
+    /// A kind of token as JSON names it: `input`, `output`, `cache_read` and so on.
     pub(crate) class: &'static str,
     pub(crate) count: u64,
     /// USD × 10⁻⁶ for a million tokens, or for one search.
@@ -35,7 +35,6 @@ pub struct Bill {
     /// The row of the price table.
     pub(crate) row: String,
     pub(crate) tier: Tier,
-    /// Number of charges.
     pub(crate) charges: u64,
     pub(crate) products: Vec<Product>,
     /// Source of the price: a page of the provider, the source of the table, or the user's

@@ -20,11 +20,8 @@ use crate::model::transcript::{Aside, Passing, Transcript, UsagePart};
 /// What charges are grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
-    /// By model.
     Models,
-    /// By sub-agent.
     Lanes,
-    /// By turn.
     #[default]
     Turns,
     /// One row per charge.
@@ -53,7 +50,6 @@ pub enum Group {
 pub struct StatementRow {
     /// The group of the charges.
     pub group: Group,
-    /// Tokens and money.
     pub amount: Amount,
     /// Money of all rows up to this one, in pico-dollars.
     pub cumulative: i128,
