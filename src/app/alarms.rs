@@ -20,11 +20,9 @@ use crate::model::transcript::Touched;
 /// How the user is notified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotifyMeans {
-    /// The terminal's bell.
     Bell,
     /// A notification of the terminal (OSC 9 or 777), where it supports that.
     Osc,
-    /// Both.
     #[default]
     Both,
     /// A message on the screen only.
@@ -34,7 +32,6 @@ pub enum NotifyMeans {
 /// An alarm as typed: the expression, and an optional shell command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlarmSpec {
-    /// The condition.
     pub expr: Expr,
     /// The shell command to run; `None` only notifies.
     pub command: Option<String>,
@@ -190,7 +187,6 @@ impl Alarms {
         alarms.map(|(number, alarm)| (number, alarm.spec.to_string()))
     }
 
-    /// Number of alarms.
     pub fn count(&self) -> usize {
         self.list.len()
     }

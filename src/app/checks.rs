@@ -26,18 +26,13 @@ use crate::render::glyphs::Glyphs;
 /// A status sign before a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StatusSign {
-    /// No sign.
     #[default]
     None,
-    /// No problem.
     Good,
-    /// A possible problem.
     Warn,
-    /// A problem.
     Bad,
     /// Problems, with the number of failures.
     Failures(u32),
-    /// Refused.
     Refused,
     /// A call without an end; while it runs, its own status sign is shown.
     Open(Place),
@@ -69,7 +64,6 @@ pub enum CheckKind {
     Open,
     /// The loop that begins here.
     Loop(Place),
-    /// All further loops.
     Loops,
     /// Edits that a later edit undid.
     TurnedBack,

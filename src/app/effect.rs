@@ -27,14 +27,12 @@ pub enum Effect {
     },
     /// Read the fields of records that no block shows.
     Details {
-        /// The records.
         origins: Vec<Origin>,
         /// Whether to read all fields.
         is_whole: bool,
     },
     /// Search on a thread.
     Search(Job),
-    /// Stop searching.
     CancelSearch,
     /// Read texts for a filter on a thread.
     Filter(FilterJob),
@@ -44,15 +42,12 @@ pub enum Effect {
     Copy(String),
     /// Put the JSON of records on the clipboard.
     CopyRecords(Vec<Origin>),
-    /// Show records raw.
     ShowRecords(Vec<Origin>),
     /// Read records for the raw tab of the inspector.
     Inspect(Vec<Origin>),
     /// Pipe the JSON of records, one per line, to a shell command.
     Pipe {
-        /// The command.
         command: String,
-        /// The records.
         origins: Vec<Origin>,
     },
     /// Open a file in the editor.
@@ -103,7 +98,6 @@ pub enum Effect {
     OpenContinuation(Text),
     /// Open a session at an entry, and search it for a text.
     OpenAt {
-        /// The session.
         place: SessionPlace,
         /// The key of the entry.
         entry: String,
@@ -127,7 +121,6 @@ pub enum Effect {
         names: [String; 2],
         /// The run of the session.
         run: Option<String>,
-        /// The other one.
         other: OtherRun,
     },
     /// Write the session as a page, or the entries with these keys, of which a turn has one.
@@ -140,16 +133,13 @@ pub enum Effect {
     Mouse(bool),
     /// Stop the process until `fg`.
     Suspend,
-    /// End the program.
     Quit,
 }
 
 /// A form of an exported page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageForm {
-    /// For a browser.
     Html,
-    /// Markdown.
     Markdown,
 }
 
@@ -166,7 +156,6 @@ impl PageForm {
 /// How much is exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageExtent {
-    /// The session.
     Session,
     /// The turn of the cursor.
     Turn,

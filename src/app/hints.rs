@@ -288,7 +288,6 @@ const TYPING_COMMAND: Hints = &[
     ("ctrl-u", "clear"),
 ];
 
-/// In the palette.
 const CHOOSING: Hints = &[
     ("enter", "do it"),
     ("tab", "complete"),
@@ -305,7 +304,6 @@ const RECORD: Hints = &[
     ("q", "close"),
 ];
 
-/// In the inspector.
 const INSPECTOR: Hints = &[
     ("j/k", "row"),
     ("h/l", "tab"),
@@ -375,7 +373,6 @@ const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Help], "all keys"),
 ];
 
-/// Hints in views.
 const PAGE: &[(&[Action], &str)] = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "go there"),
@@ -404,7 +401,6 @@ const SEARCHING: &[(&[Action], &str)] = &[
 pub struct BarCell {
     /// First column, from the left.
     pub column: u16,
-    /// Its key.
     pub keys: String,
     /// Its name; that of the failures with their number.
     pub name: String,

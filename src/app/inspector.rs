@@ -31,7 +31,6 @@ pub use raw::InspectedRecords;
 /// State of the inspector.
 #[derive(Clone, Debug, Default)]
 pub struct Inspector {
-    /// The chosen tab.
     pub tab: Tab,
     /// The rows built so far.
     pub rows: Vec<InspectorRow>,

@@ -45,11 +45,9 @@ const NARROWEST: u16 = 16;
 /// The areas of the screen; a hidden one has no columns or no lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The first line.
     pub header: Rect,
     /// The bar of views, below the header.
     pub bar: Rect,
-    /// The outline.
     pub outline: Rect,
     /// The divider between outline and transcript.
     pub outline_divider: Rect,
@@ -63,7 +61,6 @@ pub struct Frame {
     pub spine: Rect,
     /// The divider between transcript and inspector.
     pub inspector_divider: Rect,
-    /// The inspector.
     pub inspector: Rect,
     /// Whether the inspector covers transcript and spine.
     pub is_pushed: bool,
@@ -73,7 +70,6 @@ pub struct Frame {
     pub covers: bool,
     /// The pill under the transcript, which counts new entries below.
     pub pill: Rect,
-    /// The status line.
     pub status: Rect,
     /// The line of hints.
     pub hints: Rect,

@@ -39,7 +39,6 @@ pub struct Room {
 /// Position of the preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreviewPane {
-    /// No preview.
     Hidden,
     /// Right of the rows, with this width in columns.
     Right(u16),

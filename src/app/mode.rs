@@ -33,11 +33,8 @@ pub enum Mode {
         /// Positions of the records.
         origins: Vec<Origin>,
     },
-    /// The picker.
     Picker,
-    /// The wall.
     Wall,
-    /// The ledger.
     Ledger,
     /// A line is being typed on the wall or in the ledger.
     OnWall {
@@ -46,15 +43,12 @@ pub enum Mode {
         /// The text typed so far.
         input: Input,
     },
-    /// The help.
     Help {
-        /// First line shown.
         top: usize,
         /// Filter text of the help.
         filter: Input,
         /// Whether the filter text is being typed.
         is_typing: bool,
-        /// The screen below.
         below: AppScreen,
         /// What had the focus when the help was opened.
         here: HelpSubject,
@@ -70,14 +64,12 @@ pub enum Mode {
 pub struct HelpSubject {
     /// The kind of the chosen row, and its marks.
     pub signs: Vec<(String, &'static str)>,
-    /// Its keys.
     pub keys: Vec<(String, &'static str)>,
 }
 
 /// Purpose of a line typed on the wall or in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WallLine {
-    /// Filter the sessions.
     Filter,
     /// Set an alarm for all sessions.
     Watch,

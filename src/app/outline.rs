@@ -31,16 +31,13 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Touched, Transcript};
 use crate::render::glyphs::Glyphs;
 
-/// A visible section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineSection {
-    /// Its kind.
     pub part: SectionKind,
     pub(crate) total: usize,
     /// Numbers of visible rows and of all rows; for turns without the sub-agents and compactions
     /// below them.
     pub counts: (usize, usize),
-    /// Visible rows.
     pub rows: Vec<OutlineRow>,
     /// Index of the cursor's row among the visible rows.
     pub cursor: Option<usize>,
@@ -53,7 +50,6 @@ struct OutlineCursor {
     place: usize,
 }
 
-/// The outline.
 #[derive(Clone, Debug, Default)]
 pub struct Outline {
     /// Keys of all rows; `None` if they are stale.
@@ -72,7 +68,6 @@ pub struct Outline {
     running: Vec<Place>,
     tops: [usize; PARTS],
     cursor: Option<OutlineCursor>,
-    /// Visible sections.
     pub sections: Vec<OutlineSection>,
 }
 

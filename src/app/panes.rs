@@ -10,12 +10,9 @@ const STEP: u16 = 2;
 pub enum Pane {
     /// The outline: turns, branches, checks, files.
     Outline,
-    /// The transcript.
     #[default]
     Transcript,
-    /// The open view.
     View,
-    /// The inspector.
     Inspector,
 }
 

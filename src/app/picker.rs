@@ -45,7 +45,6 @@ const BY_AGE: Sort = Sort {
 
 /// The list of sessions, and the chosen one.
 pub struct Picker {
-    /// The typed text.
     pub input: Input,
     /// Whether all keys are letters of the search, although none has been typed yet.
     pub(crate) wants_letters: bool,

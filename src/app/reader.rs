@@ -30,13 +30,10 @@ use crate::session::Session;
 
 /// A session and its panes. Readers share nothing, so several can be shown side by side.
 pub struct Reader {
-    /// The session.
     pub session: Session,
-    /// The transcript pane.
     pub text: TextPane,
     /// Problems of the session.
     pub checks: Checks,
-    /// The outline.
     pub outline: Outline,
     /// The inspector of the focused item.
     pub inspector: Inspector,
@@ -84,7 +81,6 @@ impl Reader {
         self.layout_input().divide()
     }
 
-    /// The focused pane.
     pub fn focused(&self) -> Pane {
         self.layout_input().focused()
     }

@@ -17,7 +17,6 @@ use crate::session::Session;
 
 /// The state that a pane may read, and the requests that it pushes.
 pub struct Scene<'a> {
-    /// The session.
     pub session: &'a Session,
     /// Size, colours and time.
     pub screen: &'a Screen,
@@ -25,7 +24,6 @@ pub struct Scene<'a> {
     pub panes: &'a Panes,
     /// Problems of the session.
     pub checks: &'a Checks,
-    /// The open view.
     pub view: Option<View>,
     /// Requests, run when the pane has returned.
     pub requests: Vec<Ask>,
@@ -34,7 +32,6 @@ pub struct Scene<'a> {
 /// A request of a pane to the reader or the viewer.
 #[derive(Clone, Debug)]
 pub enum Ask {
-    /// Show a message.
     Status(String),
     /// Enter a mode: a typed line or a pop-up.
     Enter(Box<Mode>),
@@ -46,11 +43,9 @@ pub enum Ask {
     Jump(Focus),
     /// Move the window of the transcript.
     Motion(Motion),
-    /// Focus a pane.
     Focus(Pane),
     /// Go to the end, and follow.
     Follow,
-    /// Perform an effect.
     Order(Effect),
     /// Hide the inspector if it covers the text.
     ShowText,
@@ -63,7 +58,6 @@ impl Scene<'_> {
         self.requests.push(Ask::Status(words.into()));
     }
 
-    /// Requests a mode.
     pub(crate) fn enter(&mut self, mode: Mode) {
         self.requests.push(Ask::Enter(Box::new(mode)));
     }

@@ -16,9 +16,7 @@ const MESSAGE_MS: i64 = 4_000;
 pub struct Screen {
     /// Column and line of the top left corner in the terminal.
     pub at: (u16, u16),
-    /// Columns and lines.
     pub size: (u16, u16),
-    /// Colours and glyphs.
     pub theme: Theme,
     /// Syntax highlights, made by a worker.
     pub colours: Arc<Colours>,
@@ -37,7 +35,6 @@ pub struct Screen {
 /// A message in the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusMessage {
-    /// The text.
     pub text: String,
     /// When the message expires.
     pub until: Timestamp,

@@ -3,14 +3,10 @@
 /// A screen of the viewer. Everything else is a pop-up or a typed line over one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AppScreen {
-    /// The open session.
     #[default]
     Session,
-    /// The picker.
     Picker,
-    /// The wall.
     Wall,
-    /// The ledger.
     Ledger,
 }
 

@@ -59,15 +59,12 @@ use crate::session::filter::Filter;
 use crate::session::indexes::Needs;
 use crate::session::paging::PendingPages;
 
-/// The transcript pane.
 #[derive(Debug)]
 pub struct TextPane {
-    /// The window.
     pub view: Viewport,
     /// The item of the open page's chosen row, which the inspector shows. It differs from the
     /// reader's item until the page's cursor is moved.
     pub(crate) page_item: Option<Focus>,
-    /// The visible entries.
     pub sequence: Sequence,
     /// Heights of entries, for the scrollbar.
     pub(crate) heights: Heights,
@@ -77,7 +74,6 @@ pub struct TextPane {
     pub(crate) open_lanes: HashSet<Name>,
     /// The sub-agent that was opened automatically.
     pub(crate) auto_opened: AutoOpened,
-    /// Level of detail.
     pub level: Level,
     /// Parts of entries with a setting of their own, independent of the level.
     pub shows: ShownParts,
@@ -112,7 +108,6 @@ pub struct TextPane {
 /// Parts of entries with a setting of their own, independent of the level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownParts {
-    /// Thinking.
     pub thinking: bool,
     /// The purpose of calls, before what they do.
     pub intents: bool,

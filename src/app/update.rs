@@ -37,9 +37,7 @@ use crate::session::search::progress::BlockHits;
 pub enum Event {
     /// A key was pressed.
     Key(Press),
-    /// A mouse gesture.
     Mouse(Pointer),
-    /// Text was pasted.
     Paste(String),
     /// The screen was resized to this many columns and lines.
     Resize(u16, u16),
@@ -47,7 +45,6 @@ pub enum Event {
     Feed(Box<Feed>),
     /// A tick of the clock.
     Tick {
-        /// The current time.
         now: Timestamp,
     },
     /// The file was changed at this time.
@@ -56,7 +53,6 @@ pub enum Event {
     Paged {
         /// The entries that need the bodies.
         entries: Vec<EntryId>,
-        /// Contents by record.
         contents: Vec<(Origin, Vec<Held>)>,
     },
     /// Fields of records that no block shows.
@@ -79,14 +75,12 @@ pub enum Event {
     Compared {
         /// What the runs are called.
         names: [String; 2],
-        /// The comparison.
         read: Result<Compared, String>,
     },
     /// Progress of the filter worker.
     Filtered {
         /// Generation of the filter.
         generation: u32,
-        /// Progress in percent.
         percent: u8,
         /// At the end, the matching blocks, with the state of their entries.
         matched: Option<Vec<(Focus, u32)>>,
@@ -142,7 +136,6 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Applies an event.
 pub fn update(app: &mut App, event: Event) -> Vec<Effect> {
     let mut effects = handle(app, event);
     effects.extend(answer(app));

@@ -22,7 +22,7 @@ pub(crate) struct CheckCounts {
     by_entry: Vec<EntryCounts>,
     /// Calls with ids of their own.
     pub(crate) calls: u64,
-    /// Calls with results.
+    /// Those of `calls` that have a result.
     pub(crate) paired: u64,
     /// Failed calls, and errors of the agent.
     pub(crate) errors: u64,

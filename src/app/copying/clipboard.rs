@@ -66,7 +66,6 @@ pub struct PendingCopy {
 /// An item, or rows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyItem {
-    /// The item.
     pub focus: Focus,
     /// First and last row of the block; `None` for all of it.
     pub rows: Option<(usize, usize)>,
@@ -77,7 +76,6 @@ pub struct CopyItem {
 pub enum CopyFormat {
     /// This part of each item.
     Each(CopyTarget),
-    /// The selected rows.
     Selected,
     /// Their entries as Markdown.
     Markdown,

@@ -15,7 +15,6 @@ use crate::render::tool::{change_text, command_of};
 /// The text of an item for a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemText {
-    /// The text.
     Text(String),
     /// The item has no text of this kind; the reason, for the message.
     Nothing(&'static str),

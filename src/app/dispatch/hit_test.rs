@@ -25,7 +25,6 @@ pub enum ScreenPart {
     View(usize),
     /// The pill, which counts new entries below.
     Pill,
-    /// Anything else.
     Other,
 }
 
@@ -59,7 +58,7 @@ pub(crate) fn part_at(frame: &Frame, column: u16, line: u16) -> ScreenPart {
 /// The part of a row under the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowPart {
-    /// `… +212 lines`
+    /// The row that stands for hidden ones: `… +212 lines`.
     Hidden,
     /// The sign of a closed fold.
     Closed,

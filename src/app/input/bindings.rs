@@ -29,26 +29,19 @@ pub struct Binding {
 /// Headings of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BindingGroup {
-    /// Movement.
     Move,
-    /// Jumps to landmarks.
     Jump,
-    /// Level of detail.
     Detail,
     /// Panes beside the text.
     Panes,
     /// Views of the session.
     Views,
-    /// Search and filter.
     Find,
-    /// Copies and exports.
     Take,
-    /// The program.
     Program,
 }
 
 impl BindingGroup {
-    /// The heading.
     pub fn title(self) -> &'static str {
         match self {
             Self::Move => "Move",

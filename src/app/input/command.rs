@@ -28,9 +28,7 @@ pub(crate) enum TypedCommand {
     Join(String),
     /// Write the session, or a part of it, as a page in the folder that one works in.
     Export(PageForm, PageExtent),
-    /// Set an alarm.
     Watch(AlarmSpec),
-    /// List the alarms.
     Watched,
     /// Remove an alarm by its number or expression; all alarms if empty.
     Unwatch(String),
@@ -65,7 +63,6 @@ pub enum GotoTarget {
 
 /// Syntax of a command with an argument, for palette and manual.
 pub struct CommandUsage {
-    /// The name.
     pub name: &'static str,
     /// Placeholder of the argument.
     pub argument: &'static str,

@@ -16,9 +16,7 @@ pub(crate) struct LineHistory {
 /// Purpose of a typed line; each has its own history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistoryKind {
-    /// To search.
     Search,
-    /// To filter.
     Filter,
     /// To pipe records to a command.
     Command,

@@ -8,7 +8,6 @@ use super::action::{Action, QuickFilter};
 use super::bindings::{BINDINGS, Binding};
 use super::keys::{Press, parse_keys};
 
-/// The active bindings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Keymap {
     /// Sequences with their actions, in the order of the table.

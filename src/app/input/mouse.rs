@@ -6,7 +6,6 @@ use crate::app::text::viewport::RowRef;
 /// A gesture at a cell of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointer {
-    /// Kind of gesture.
     pub gesture: Gesture,
     /// Column of the screen, from 0.
     pub column: u16,

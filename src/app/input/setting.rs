@@ -13,7 +13,7 @@ use crate::app::state::App;
 use crate::app::text::wrapping::LineNumbers;
 use crate::model::timestamp::Zone;
 
-/// A setting.
+/// An option of the viewer that `config.toml`, `:set` and the palette can change.
 pub struct Setting {
     /// The key in `config.toml`, and the name for `:set`.
     pub name: &'static str,

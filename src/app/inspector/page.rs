@@ -38,7 +38,6 @@ pub enum RowCopy {
     Text,
 }
 
-/// Builds rows.
 pub struct PageBuilder<'a> {
     pub(crate) look: Look<'a>,
     limit: usize,

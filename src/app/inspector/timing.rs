@@ -17,7 +17,7 @@ const OVERLAPS: usize = 40;
 /// Minimum number of durations for quantiles.
 const FEW: u32 = 4;
 
-/// `10:41:14.081  entry 598`
+/// Formats a time and its record: `10:41:14.081  entry 598`.
 pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
     format!(
         "{}  {place}",

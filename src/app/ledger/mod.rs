@@ -36,7 +36,6 @@ const SINCE: [&str; 6] = ["today", "7d", "30d", "90d", "365d", ""];
 /// State of the ledger.
 #[derive(Debug)]
 pub struct LedgerView {
-    /// The current query.
     pub question: Question,
     /// Start of the span of time, as typed; empty for all time.
     pub since: String,
@@ -93,7 +92,6 @@ impl LedgerView {
         self.counted.question == self.question
     }
 
-    /// Number of rows.
     pub fn count(&self) -> usize {
         self.list.keys().len()
     }
@@ -149,7 +147,6 @@ impl LedgerView {
         }
     }
 
-    /// Sorts the rows.
     fn fill(&mut self, keys: Vec<UsageGroup>) {
         let mut list = std::mem::take(&mut self.list);
         list.fill(&self.listing(), keys, false);
@@ -189,7 +186,6 @@ impl LedgerView {
         true
     }
 
-    /// Sets the grouping.
     fn group(&mut self, by: By) {
         let question = Question {
             by,

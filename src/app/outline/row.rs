@@ -32,17 +32,13 @@ pub(crate) const PARTS: usize = 7;
 pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
     Turns,
-    /// Background work.
     Running,
-    /// Joined sessions.
     Sessions,
-    /// Abandoned branches.
     Branches,
     /// Problems of the session.
     Checks,
     /// Files that calls used.
     Files,
-    /// Sub-agents.
     Agents,
 }
 
@@ -92,7 +88,6 @@ pub(crate) enum OutlineKey {
     Agent(usize),
 }
 
-/// A row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutlineRow {
     /// Indentation in columns.
@@ -104,7 +99,6 @@ pub struct OutlineRow {
     /// Whether the row is drawn as a branch of a tree, and whether it is the last one.
     pub(crate) tree: Option<bool>,
     pub(crate) sign: StatusSign,
-    /// Title.
     pub title: String,
     /// Whether the title is a path, which is truncated at its beginning.
     pub(crate) is_path: bool,

@@ -37,7 +37,6 @@ struct BranchSum {
     facts: TurnFacts,
 }
 
-/// An abandoned branch.
 #[derive(Clone, Debug, Default)]
 struct LeftBranch {
     sum: BranchSum,

@@ -75,7 +75,6 @@ pub(crate) struct SessionQuery {
     matcher: Matcher,
 }
 
-/// A typed word.
 struct Word {
     /// The only fact that it is looked for in, by its index in [`FIELDS`].
     field: Option<usize>,

@@ -16,7 +16,6 @@ const FEWEST: usize = 3;
 /// Progress of the search through texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextProgress {
-    /// No search.
     #[default]
     Idle,
     /// The search is running.

@@ -26,9 +26,7 @@ pub enum HelpLine {
     Cells(Vec<HelpCell>),
     /// A result of the search.
     Found {
-        /// Its keys.
         keys: String,
-        /// What they do.
         doc: &'static str,
         /// Name of the action in palette and settings.
         action: &'static str,
@@ -38,9 +36,7 @@ pub enum HelpLine {
 /// Keys or a sign, with their meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HelpCell {
-    /// The keys.
     pub keys: String,
-    /// What they do.
     pub words: &'static str,
     /// Width in columns.
     pub columns: usize,
@@ -49,13 +45,10 @@ pub struct HelpCell {
 /// Inputs of the help.
 #[derive(Clone, Copy, Debug)]
 pub struct HelpScene<'a> {
-    /// The active keymap.
     pub keymap: &'a Keymap,
     /// What had the focus when the help was opened.
     pub here: &'a HelpSubject,
-    /// The screen below.
     pub below: AppScreen,
-    /// Signs and columns.
     pub screen: &'a Screen,
 }
 

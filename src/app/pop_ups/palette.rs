@@ -12,7 +12,6 @@ use crate::app::screens::AppScreen;
 /// The typed line, and the matching commands.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {
-    /// The line.
     pub input: Input,
     /// Commands that match, the best first.
     pub choices: Vec<CommandChoice>,
@@ -34,7 +33,6 @@ pub struct CommandChoice {
     pub argument: String,
     /// A key of the same action.
     pub keys: String,
-    /// Description.
     pub doc: Cow<'static, str>,
     also: &'static str,
     /// Whether it matches the typed words, and not only their letters.

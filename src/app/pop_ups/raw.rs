@@ -21,11 +21,8 @@ const MOST_ROWS: usize = 20_000;
 /// State of the pop-up.
 #[derive(Clone, Debug, Default)]
 pub struct RawView {
-    /// The title.
     pub title: String,
-    /// The rows.
     pub rows: Vec<Row>,
-    /// First row shown.
     pub top: usize,
     /// The row of the cursor.
     pub at: usize,
@@ -37,7 +34,6 @@ pub struct RawView {
     pub is_list: bool,
     /// The shown page of the manual; `None` for records and lists.
     pub page: Option<&'static ManualPage>,
-    /// The screen below.
     pub below: AppScreen,
 }
 

@@ -9,7 +9,6 @@ use crate::session::Session;
 /// State of the dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResumeDialog {
-    /// The commands.
     pub choices: Vec<ResumeCommand>,
     /// Index of the selected command.
     pub at: usize,

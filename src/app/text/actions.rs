@@ -11,7 +11,6 @@ use crate::app::input::action::Action;
 use crate::app::scene::Scene;
 use crate::render::row::Level;
 
-/// Runs an action.
 pub(crate) fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Vec<Effect> {
     if matches!(
         action,

@@ -17,7 +17,6 @@ use crate::session::search::Search;
 /// State of the search and the filter.
 #[derive(Debug, Default)]
 pub struct Find {
-    /// The active search.
     pub search: Option<Search>,
     /// A hit to scroll to as soon as its rows are laid out.
     pub(crate) sought: Option<PendingHit>,
@@ -32,7 +31,6 @@ pub struct Find {
     pub is_literal: bool,
     /// The search that is being typed.
     pub(crate) typing: Option<Box<TypedSearch>>,
-    /// The active filter.
     pub filter: Option<Filter>,
     /// The filter that replaces the active one as soon as all texts are read.
     pub next_filter: Option<Filter>,

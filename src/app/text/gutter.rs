@@ -30,7 +30,6 @@ use spans::{LaneSpan, VisibleRows, own_spans};
 /// What a cell shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stroke {
-    /// Nothing.
     #[default]
     None,
     /// The head of a call.

@@ -13,7 +13,6 @@ pub(crate) struct Heights {
 const BLOCK: usize = 32;
 
 impl Heights {
-    /// Replaces all heights.
     pub(crate) fn reset(&mut self, rows: impl Iterator<Item = u32>) {
         self.rows.clear();
         self.sums.clear();

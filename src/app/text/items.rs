@@ -94,7 +94,6 @@ impl RowCache {
         }
     }
 
-    /// Drops all rows.
     pub fn clear(&mut self) {
         self.rows.clear();
     }

@@ -241,7 +241,6 @@ enum RunKind {
         said: Text,
     },
     Trace(Text),
-    /// Redacted thinking.
     Redacted,
 }
 

@@ -47,7 +47,6 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Rebuilds the sequence.
     pub(crate) fn rebuild(&mut self, transcript: &Transcript, visibility: &Visibility<'_>) {
         self.order.clear();
         self.places.clear();
@@ -185,7 +184,6 @@ impl Sequence {
         }
     }
 
-    /// The shown entries.
     pub fn order(&self) -> &[EntryId] {
         &self.order
     }

@@ -49,7 +49,6 @@ impl SpineMarks {
         self.tops.truncate(at / RUN);
     }
 
-    /// Updates `tops`.
     fn update_tops(&mut self) {
         let runs = self.list.chunks(RUN).skip(self.tops.len());
         self.tops.extend(runs.map(greatest));

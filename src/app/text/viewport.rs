@@ -68,23 +68,20 @@ impl Anchor {
     }
 }
 
-/// The focused item.
+/// The item that has the focus is named by its entry and block.
 pub use crate::analysis::calls::Place as Focus;
 
 /// A motion, queued for the next layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
-    /// Scroll by lines.
     Lines(isize),
     /// Scroll by half pages.
     HalfPages(isize),
-    /// Focus another item.
     Items(isize),
     /// Go to the beginning.
     Top,
     /// Go to the end, and follow.
     Tail,
-    /// Stop following.
     Pause,
     /// Focus this item and scroll to it.
     Show(Focus),
@@ -110,7 +107,6 @@ pub struct WindowLine {
 }
 
 impl WindowLine {
-    /// The row.
     pub fn row(&self) -> Option<&Row> {
         self.rows.get(self.row)
     }
@@ -123,17 +119,14 @@ impl WindowLine {
     }
 }
 
-/// The window.
 #[derive(Clone, Debug, Default)]
 pub struct Viewport {
     pub(crate) anchor: Anchor,
-    /// The focused item.
     pub focus: Option<Focus>,
     /// The current node within the tree of an item.
     at_node: Option<(Focus, NodeId)>,
     /// Lines from the top; set by [`Viewport::arrange`].
     pub lines: Vec<WindowLine>,
-    /// Selected rows.
     pub selection: Option<Selection>,
     /// First and last selected line of the window; set by [`Viewport::arrange`].
     pub selected: Option<(usize, usize)>,

@@ -37,7 +37,6 @@ impl Default for Wrapping {
 /// The number beside the first row of each item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineNumbers {
-    /// Nothing.
     #[default]
     None,
     /// The line of its record in the file.

@@ -114,7 +114,6 @@ enum SectionSubject {
     Refused,
     /// Findings of the lint.
     Lint(Severity),
-    /// Other checks.
     Others,
 }
 

@@ -68,7 +68,6 @@ impl<K: Clone + PartialEq> List<K> {
         }
     }
 
-    /// Sets the order.
     pub(crate) fn sorted(self, sort: Sort) -> Self {
         Self {
             sort: Some(sort),
@@ -172,7 +171,6 @@ impl<K: Clone + PartialEq> List<K> {
         self.sortable = Table::of(listing, wide).sortable().collect();
     }
 
-    /// Describes the order.
     pub(crate) fn sorted_by(&self, theme: &Theme) -> String {
         let words = |sort: Sort| {
             let column = self.sortable.iter().find(|one| one.sort.by == sort.by);

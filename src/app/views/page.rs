@@ -34,7 +34,6 @@ pub struct PageScene<'a> {
     /// Findings and other problems, by kind.
     pub(crate) checks: &'a Checks,
     pub(crate) theme: &'a Theme,
-    /// Syntax highlighting.
     pub(crate) colours: &'a Colours,
     /// Width of the page in columns.
     pub(crate) width: usize,
@@ -51,7 +50,6 @@ pub struct PageScene<'a> {
     /// Whether the reader follows the end.
     pub(crate) follows: bool,
     pub(crate) search: Option<&'a Search>,
-    /// The active filter.
     pub(crate) filter: Option<&'a Filter>,
     /// The comparison with another run.
     pub(crate) compared: Option<&'a Comparison>,
@@ -63,7 +61,6 @@ pub(crate) trait Page: Debug {
     fn needs(&self) -> Needs;
     /// Updates the page and lays out its window.
     fn arrange(&mut self, scene: &PageScene<'_>) -> Sheet;
-    /// Handles an action.
     fn act(&mut self, scene: &PageScene<'_>, action: Action, times: usize) -> Answer;
     /// Chooses the row of the reader's item, or the nearest one before it.
     fn choose_focus(&mut self, scene: &PageScene<'_>, focus: Focus);

@@ -317,7 +317,6 @@ impl TimelineView {
         }
     }
 
-    /// The chosen turn.
     fn turn(&self) -> Option<usize> {
         match self.rows.chosen()? {
             TimelineKey::Turn(turn) => Some(*turn),

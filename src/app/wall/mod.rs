@@ -30,7 +30,6 @@ use crate::model::timestamp::Timestamp;
 pub struct Wall {
     /// Grouping of the sessions.
     pub group: WallGrouping,
-    /// The active filter.
     pub filter: Option<SessionFilter>,
     /// Alarms for all sessions.
     pub alarms: Vec<AlarmSpec>,
@@ -78,15 +77,11 @@ impl Default for Wall {
     }
 }
 
-/// Grouping of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WallGrouping {
-    /// No groups.
     #[default]
     None,
-    /// By folder.
     Project,
-    /// By agent.
     Agent,
 }
 
@@ -109,7 +104,6 @@ impl WallGrouping {
 }
 
 impl Wall {
-    /// The chosen session.
     pub fn chosen(&self) -> Option<&SessionRow> {
         self.rows.get(self.list.chosen()?.place()?)
     }

@@ -125,12 +125,10 @@ impl Palette {
         self.input.value().trim().parse::<TypedCommand>().is_ok()
     }
 
-    /// The screen below.
     pub fn below(&self) -> AppScreen {
         self.below
     }
 
-    /// Moves the selection.
     pub(crate) fn select(&mut self, by: isize) {
         let last = self.choices.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);

@@ -115,7 +115,6 @@ fn quick(text: &mut TextPane, scene: &mut Scene<'_>, quick: QuickFilter) -> Vec<
     }
 }
 
-/// Shows everything again.
 pub fn clear(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> {
     let effects = cancel(text);
     if text.find.filter.take().is_some() {

@@ -18,7 +18,6 @@ pub struct RowRef {
     pub(crate) row: usize,
 }
 
-/// Selected rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
     pub(crate) anchor: RowRef,

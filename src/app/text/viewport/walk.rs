@@ -8,7 +8,6 @@ use crate::render::row::{Row, item_at, rows_of};
 
 /// A source of rows by portion: one portion for most entries, several for entries with many blocks.
 pub trait RowSource {
-    /// Number of portions.
     fn len(&self) -> usize;
     /// Whether there is none.
     fn is_empty(&self) -> bool {

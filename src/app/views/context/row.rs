@@ -30,7 +30,6 @@ pub enum BarPart {
     Messages,
     /// Output of the model.
     Model,
-    /// Results of tools.
     Result,
 }
 

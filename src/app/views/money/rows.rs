@@ -225,7 +225,7 @@ pub(crate) fn expensive_from(rows: &[StatementRow]) -> i128 {
     (mean * 2).min(*most)
 }
 
-/// `$1.84`, `~$0.02`, `$?`; empty without usage.
+/// Formats an amount as `$1.84`, `~$0.02` or `$?`; empty without usage.
 pub(crate) fn amount_words(amount: &Amount) -> String {
     cost_words(&amount.money.cost(), amount)
 }

@@ -42,7 +42,6 @@ pub struct Fact {
     pub(crate) cost: String,
     /// The share of the total cost.
     pub(crate) share: String,
-    /// Further text.
     pub(crate) note: String,
     /// Whether it is the heading of the lines below.
     pub(crate) is_heading: bool,

@@ -107,7 +107,6 @@ impl Painter<'_> {
         }
     }
 
-    /// An empty row.
     pub(crate) fn cells(&self) -> Cells {
         Cells(vec![None; self.axis.columns()])
     }

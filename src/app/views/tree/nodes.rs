@@ -17,7 +17,6 @@ use crate::model::transcript::Transcript;
 /// A node, independent of its parent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// The active path.
     Active,
     /// The turn with this prompt. Only turns with nodes below them are in the tree.
     Turn(EntryId),
