@@ -28,7 +28,6 @@ const HALVED: usize = 4;
 /// Seconds between the halves at speed 1.
 const BETWEEN_HALVES: f64 = 0.15;
 
-/// A running replay.
 pub struct Demo {
     file: NamedTempFile,
     stop: Option<Sender<()>>,
