@@ -33,7 +33,6 @@ const WAITING: usize = 256;
 
 /// Sessions that are followed until this is dropped.
 pub struct Fleet {
-    /// Changes of rows.
     pub news: Receiver<News>,
     alarms: Sender<Vec<Expr>>,
     stop: Arc<AtomicBool>,
@@ -41,7 +40,6 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Starts the thread.
     pub fn start(options: FleetOptions) -> Self {
         let (send, news) = bounded(WAITING);
         let (alarms, orders) = unbounded();
@@ -57,7 +55,6 @@ impl Fleet {
         }
     }
 
-    /// Replaces the alarms.
     pub fn watch(&self, alarms: Vec<Expr>) {
         let _ = self.alarms.send(alarms);
         self.thread.unpark();
