@@ -11,7 +11,6 @@ use crate::model::edit::Batch;
 pub struct KnownFields {
     /// Fields of records of all types.
     pub(crate) common: &'static [&'static str],
-    /// Fields by type.
     pub(crate) types: &'static [(&'static str, &'static [&'static str])],
 }
 

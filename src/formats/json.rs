@@ -35,17 +35,11 @@ const SHORT: usize = 12;
 /// A JSON value that borrows from its record. Objects keep the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json<'a> {
-    /// `null`
     Null,
-    /// `true`, `false`
     Bool(bool),
-    /// A number.
     Number(f64),
-    /// An integer.
     Integer(i64),
-    /// A string.
     Str(Cow<'a, str>),
-    /// An array.
     Array(Vec<Self>),
     /// An object. If a key is repeated, the last one counts.
     Object(Vec<(Cow<'a, str>, Self)>),
@@ -282,7 +276,6 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Hashes the value.
     pub(crate) fn print(&self, hasher: &mut impl Hasher) {
         match self {
             Self::Null => hasher.write_u8(0),

@@ -202,7 +202,6 @@ fn is_tried(format: &&'static dyn Format) -> bool {
 pub struct Detection {
     /// The format to read the file with.
     pub format: &'static dyn Format,
-    /// Its verdict.
     pub verdict: ProbeResult,
     /// The verdicts of all formats that were tried, in the order of the registry.
     pub others: Vec<(&'static str, ProbeResult)>,

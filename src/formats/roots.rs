@@ -39,7 +39,6 @@ pub(crate) enum RootPattern {
 /// The environment, as far as roots depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The home directory.
     pub home: Option<PathBuf>,
     /// All variables that are set and not empty: which ones matter is known only when all
     /// definitions are read.
@@ -305,7 +304,6 @@ impl Process {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedSession {
     pub(crate) id: String,
-    /// The file name.
     pub(crate) file: Option<String>,
     /// Another name, by which the agent finds it.
     pub(crate) key: String,

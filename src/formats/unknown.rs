@@ -56,7 +56,6 @@ const WRAPPERS: [&str; 12] = [
     "update",
     "info",
 ];
-/// Lists of blocks.
 const LISTS: [&str; 3] = ["content", "parts", "blocks"];
 /// Members with the usage of a request.
 const USAGES: [&str; 7] = [

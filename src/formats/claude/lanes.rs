@@ -20,7 +20,6 @@ use crate::model::tool::work::WorkReference;
 /// How trustworthy the source of a link from a sub-agent to its call is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Trust {
-    /// No link.
     #[default]
     None,
     /// A progress line of the call.

@@ -28,7 +28,6 @@ pub struct TranscriptLine<'a> {
     pub(crate) parent: Option<Key>,
     /// The lane of its sub-agent; `None` for the main lane.
     pub(crate) lane: Option<Name>,
-    /// Its `timestamp`.
     pub(crate) at: Option<Timestamp>,
 }
 
@@ -54,7 +53,6 @@ impl<'a> TranscriptLine<'a> {
         }
     }
 
-    /// The `type`.
     pub(crate) fn kind(&self) -> &'a str {
         self.json.get("type").str_or_empty()
     }

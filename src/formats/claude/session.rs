@@ -90,11 +90,8 @@ pub struct DecoderState {
     pub(crate) chains: Chains,
     /// Sub-agents that inherit the history of their parent.
     pub(crate) forks: Forks,
-    /// Open calls.
     pub(crate) calls: LaneCalls,
-    /// Runs of hooks.
     pub(crate) hooks: Hooks,
-    /// Queued prompts.
     pub(crate) queue: Queue,
     /// Large outputs stored in files of their own.
     pub(crate) stored: Stored,

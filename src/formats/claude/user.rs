@@ -43,7 +43,6 @@ pub(crate) struct DecodedLine {
     pub(crate) is_output: bool,
     /// Whether the user interrupted the agent.
     pub(crate) is_interrupted: bool,
-    /// Results of tools.
     pub(crate) results: Vec<Returned>,
     /// Ends of background work, from notifications.
     pub(crate) updates: Vec<(WorkReference, WorkEnd)>,
@@ -100,7 +99,6 @@ impl<'a> MessageReader<'a> {
         }
     }
 
-    /// Reads all blocks.
     fn all(mut self, content: &Json<'_>, site: Site<'_>, out: &mut Batch) -> DecodedLine {
         let blocks = content.blocks();
         for (place, block) in blocks.iter().enumerate() {

@@ -30,7 +30,6 @@ pub(crate) struct PermissionRequests {
 /// Maximum size of a result that may be a denial, in bytes.
 const DENIAL: u32 = 4 << 10;
 
-/// A permission request.
 #[derive(Debug)]
 struct PendingRequest {
     /// The key of its entry.

@@ -25,7 +25,6 @@ const MOST: usize = 64;
 /// A part of a text.
 #[derive(Debug)]
 pub(super) enum Segment<'t> {
-    /// The model's prose.
     Prose(&'t str),
     /// The name and the parameters of a call.
     Call(&'t str, Json<'t>),

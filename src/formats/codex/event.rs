@@ -20,7 +20,6 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::tool::work::{Carrier, Update, WorkEnd};
 
-/// Decodes an event.
 pub(crate) fn event(
     line: &RolloutLine<'_>,
     thread: &mut Thread,

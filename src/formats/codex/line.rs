@@ -23,7 +23,6 @@ pub(crate) enum LineClass {
     State,
     /// A note of the program, named by its type.
     Note,
-    /// Another type.
     Unknown,
 }
 
@@ -61,7 +60,6 @@ pub(crate) struct RolloutLine<'a> {
 }
 
 impl<'a> RolloutLine<'a> {
-    /// Parses the envelope.
     pub(crate) fn read(input: Input<'a>) -> Self {
         let json = input.json;
         let class = class_of(json);

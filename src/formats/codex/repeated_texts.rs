@@ -27,18 +27,15 @@ pub(crate) enum RepeatedAuthor {
     User,
     /// The model, to the user.
     Answer,
-    /// The model's reasoning.
     Thought,
     /// The model's plan, which its answer contains as well.
     Plan,
-    /// A web search.
     Search,
 }
 
 /// Which of the two records it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// A response item.
     Item,
     Event,
 }

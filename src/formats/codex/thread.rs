@@ -30,19 +30,15 @@ pub(crate) struct Thread {
     /// The lane of the sub-agent, unless the thread is the session's own.
     pub(crate) lane: Option<Name>,
     pub(crate) id: Option<Text>,
-    /// The current model.
     pub(crate) model: Option<Name>,
     /// The provider of the model, if it is not OpenAI.
     pub(crate) provider: Option<Text>,
     /// Inherited records.
     pub(crate) replay: CopyDetector,
-    /// Token counts.
     pub(crate) counter: Counter,
-    /// Responses by id.
     pub(crate) responses: Responses,
     /// The terms of requests, such as the service tier.
     pub(crate) terms: Vec<Name>,
-    /// Calls and results.
     pub(crate) calls: ThreadCalls,
     /// The sub-agents that it spawned.
     pub(crate) agents: Agents,
@@ -259,7 +255,6 @@ impl Thread {
         self.is_over
     }
 
-    /// Ends the turn.
     pub(crate) fn stop_turn(&mut self) {
         self.is_over = true;
     }

@@ -25,7 +25,6 @@ const KEPT: usize = 16;
 /// The part of a result that one record has.
 #[derive(Clone, Debug)]
 pub(crate) struct ResultPart {
-    /// The output.
     pub(crate) body: Body,
     /// Whether it is the output that the model received.
     pub(crate) is_output: bool,
@@ -36,7 +35,6 @@ pub(crate) struct ResultPart {
     /// The exit code of a command.
     pub(crate) exit: Option<i64>,
     pub(crate) duration_ms: Option<u64>,
-    /// Further facts.
     pub(crate) words: Vec<String>,
     /// The timestamp of the record.
     pub(crate) at: Option<Timestamp>,

@@ -180,7 +180,7 @@ pub(crate) struct Responses {
 /// Whether a recorded response was counted or recorded before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ResponseState {
-    /// Neither.
+    /// Neither counted nor recorded before.
     New,
     /// It was counted, as the usage with this key; the record may have more counts.
     Counted(Key),

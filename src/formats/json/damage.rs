@@ -8,7 +8,6 @@ use super::reader::read_strictly;
 pub struct Damage {
     /// The byte offset of the error in the text.
     pub(crate) at: usize,
-    /// The parser's message.
     pub(crate) what: String,
     /// Whether a value was parsed and more text follows, so that the text may contain several
     /// values.

@@ -27,7 +27,6 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// Decodes a frame.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let frame = frame::of(json).unwrap_or(WireFrame::Reply);
         if frame == WireFrame::Event {

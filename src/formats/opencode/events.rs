@@ -18,7 +18,6 @@ pub(super) enum EventTopic {
     Grown,
     MessageRemoved,
     PartRemoved,
-    /// A session failed.
     Failed,
     /// A session is busy, waits for a retry, or is idle.
     Status,
@@ -31,7 +30,6 @@ pub(super) enum EventTopic {
     Plan,
     /// A permission or a question waits for the user.
     Asked,
-    /// The user replied.
     Replied,
     /// The agent edited a file.
     Edited,

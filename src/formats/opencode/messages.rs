@@ -222,7 +222,6 @@ impl MessageStore {
         true
     }
 
-    /// Removes a message.
     pub(super) fn remove(&mut self, key: Key, out: &mut Batch) {
         self.heads.remove(&key);
         self.facts.remove(&key);
@@ -443,7 +442,6 @@ impl MessageStore {
         part
     }
 
-    /// Interns a name.
     fn shared(&mut self, name: Text) -> Text {
         if let Some(known) = self.names.get(&name) {
             return known.clone();

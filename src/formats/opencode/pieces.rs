@@ -10,7 +10,7 @@ const FEW: usize = 64;
 
 #[derive(Debug)]
 pub(super) enum PieceSet {
-    /// Unordered.
+    /// In no order: few enough to be compared one by one.
     Few(Vec<Piece>),
     /// A hash set, for more than `FEW` pieces.
     #[expect(

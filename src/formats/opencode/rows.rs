@@ -13,7 +13,6 @@ use crate::model::entry::Break;
 use crate::model::text::Text;
 use crate::model::usage::Usage;
 
-/// A decoded row.
 pub(super) enum DatabaseRow<'a> {
     Message {
         info: Json<'a>,

@@ -20,7 +20,6 @@ use crate::model::usage::{Scope, Usage};
 /// The maximum length of a lane's label, in characters.
 const LABEL_CHARS: usize = 120;
 
-/// A decoded message.
 pub(crate) enum Decoded {
     Entry(Box<Entry>),
     Result {

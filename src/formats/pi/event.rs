@@ -184,7 +184,6 @@ impl Events {
         Some(if is_new { Fate::Shown } else { Fate::Merged })
     }
 
-    /// Completes a message.
     fn end(&mut self, message: &Json<'_>, out: &mut Batch) -> Fate {
         let identity = MessageIdentity::of(message);
         if self

@@ -29,7 +29,6 @@ use crate::model::usage::Scope;
 /// The maximum length of a title that the user gave, in characters.
 const TITLE_CHARS: usize = 200;
 
-/// Decodes one session.
 pub(crate) struct SessionDecoder {
     read_prompt: ReadPrompt,
     retries: Retries,

@@ -54,7 +54,6 @@ pub(crate) struct EmittedMessage {
     pub(crate) is_whole: bool,
 }
 
-/// All emitted messages.
 #[derive(Debug, Default)]
 pub struct KnownMessages {
     messages: HashMap<MessageIdentity, Vec<EmittedMessage>>,

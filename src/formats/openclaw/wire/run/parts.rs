@@ -80,7 +80,6 @@ impl Parts {
         }
     }
 
-    /// Appends a delta.
     pub(crate) fn add(&mut self, voice: PartVoice, delta: &str, from: Origin) {
         if let Some((text, blocks)) = self.open(voice) {
             text.push_str(delta);
