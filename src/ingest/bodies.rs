@@ -7,9 +7,9 @@ const RECENT: u64 = 2 << 20;
 /// Which bodies stay in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bodies {
-    /// None.
+    /// No body is kept in memory.
     OnDisk,
-    /// All.
+    /// Every body is kept in memory.
     InMemory,
     /// Those at the end of long files, and all of shorter ones: for the viewer, which also waits
     /// for incomplete lines.

@@ -223,7 +223,6 @@ pub(crate) fn naming(
     Some(text)
 }
 
-/// A TOML string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

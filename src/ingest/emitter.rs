@@ -57,7 +57,6 @@ fn weight(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| weight_of(*byte)).sum()
 }
 
-/// Emits one transcript.
 pub(crate) struct Emitter<'o> {
     decoder: Box<dyn Decoder>,
     stage: Stage,

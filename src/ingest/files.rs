@@ -243,7 +243,6 @@ impl TextCopy {
         self.files.change().copy = file.map(|file| Arc::new(File::from(file)));
     }
 
-    /// Appends bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         // An incomplete copy would yield wrong bytes for some records; without a copy they are
         // reported as gone.

@@ -36,7 +36,6 @@ pub(crate) struct FollowedSession<'f> {
 /// Result of a poll of the files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FollowResult {
-    /// Whether anything changed.
     pub(crate) has_changed: bool,
     /// Whether everything is read again, so that the watched paths may have changed.
     pub(crate) is_anew: bool,
@@ -135,7 +134,6 @@ impl<'f> FollowedSession<'f> {
         Ok(self.has_more)
     }
 
-    /// Reports the progress.
     pub(crate) fn report(&mut self) {
         if let Some(reader) = &mut self.reader {
             let (done, total) = reader.progress();

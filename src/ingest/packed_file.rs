@@ -38,7 +38,6 @@ pub(crate) struct PackedFile {
     copy: TextCopy,
     /// The handle that the text is read from, for its position.
     source: Option<File>,
-    /// The remaining text.
     text: Option<Receiver<StreamPiece>>,
     buffer: LineBuffer,
     /// A document, until it is complete.

@@ -25,7 +25,6 @@ use crate::source::watch::Watcher;
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) format: &'static dyn Format,
-    /// Storage shape.
     pub(crate) shape: Shape,
     /// Path; `-` for standard input.
     pub(crate) path: PathBuf,
@@ -223,7 +222,7 @@ pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
 
 /// The beginning of a file, decompressed if necessary.
 pub(crate) struct FileHead {
-    /// The first bytes.
+    /// The beginning of the file, as the formats are asked about it.
     pub(crate) bytes: Vec<u8>,
     /// Whether these are the whole file.
     pub(crate) is_whole: bool,

@@ -53,7 +53,6 @@ pub struct PollResult {
     pub(crate) anew: Option<String>,
 }
 
-/// Reads one session.
 pub struct SessionReader<'o> {
     plan: Plan,
     files: FileTable,
@@ -78,7 +77,6 @@ pub struct SessionReader<'o> {
     room: Vec<u8>,
 }
 
-/// The opened file.
 enum Main {
     Lines {
         line_file: Box<LineFile>,

@@ -8,7 +8,6 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::fs;
 
-/// What to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// A file, a folder, or `-` for standard input.

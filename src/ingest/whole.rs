@@ -86,7 +86,6 @@ pub(crate) enum CompactTally {
     Shown(u64),
     /// Merged, with its bytes.
     Merged(u64),
-    /// Anything else.
     Other(Box<Tally>),
 }
 
@@ -101,7 +100,6 @@ impl CompactTally {
             .unwrap_or_else(|| Self::Other(Box::new(tally)))
     }
 
-    /// The full tally.
     pub(crate) fn tally(&self, file: FileId) -> Tally {
         let mut tally = Tally::default();
         match self {

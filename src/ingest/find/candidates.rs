@@ -193,7 +193,6 @@ impl Candidate {
         (self.modified, self.size)
     }
 
-    /// Its identity.
     pub(crate) fn place(&self) -> SessionPlace {
         SessionPlace {
             path: self.path.clone(),

@@ -164,7 +164,6 @@ impl Unread {
             || self.0.companion_times().any(|(_, at)| at >= since)
     }
 
-    /// What to open.
     pub(crate) fn target(&self) -> Target {
         Target {
             path: self.0.path.clone(),

@@ -29,7 +29,6 @@ use crate::model::usage::{Scope, Usage};
 /// Edits of a batch.
 const EDITS: usize = 128;
 
-/// The joined sessions.
 pub(crate) struct Merge {
     parts: Vec<JoinedSource>,
     is_begun: bool,
@@ -665,7 +664,6 @@ impl JoinedSource {
 #[derive(Default)]
 struct RequestOwners {
     known: HashMap<RequestIdentity, ReadRequest>,
-    /// Sessions by id.
     ids: HashMap<Text, u32>,
     /// Usage of which a copy has more than the first record.
     fuller: Vec<Edit>,

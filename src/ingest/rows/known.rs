@@ -39,7 +39,6 @@ struct KnownRow {
 }
 
 impl KnownRows {
-    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.len
     }

@@ -29,7 +29,6 @@ impl ScanParameters<'_> {
 }
 
 pub(crate) enum ScanResult {
-    /// Work to do.
     More(Vec<ReadStep>),
     /// Everything must be read again, for this reason.
     Restart(&'static str),

@@ -90,7 +90,6 @@ struct ListedRow {
 /// Rows to read next, and a notice about them.
 #[derive(Default)]
 pub(crate) struct RowPortion {
-    /// Work to do.
     pub(crate) todo: Vec<ReadStep>,
     /// Why the order of the rows is not that of the conversation.
     pub(crate) notice: Option<&'static str>,
