@@ -61,7 +61,6 @@ pub(crate) struct PlacedCall<'a> {
 pub(crate) enum CallStatus {
     /// Ended with an error.
     Failed,
-    /// Was not allowed.
     Refused,
     /// Interrupted; there will be no result.
     Interrupted,
@@ -75,7 +74,6 @@ pub(crate) enum CallStatus {
     Running,
     /// Its outcome is not recorded.
     Unrecorded,
-    /// Succeeded.
     Done,
 }
 

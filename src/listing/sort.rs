@@ -12,7 +12,7 @@ use crate::render::wrap;
 /// The value of a row in a column. Rows are sorted by it, and JSON and CSV contain it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Value {
-    /// Unknown.
+    /// Unknown; it sorts behind all others.
     None,
     Bool(bool),
     /// A number with its unit.
@@ -43,7 +43,6 @@ impl Value {
         figure.map_or(Self::None, |figure| Self::Figure(figure, unit))
     }
 
-    /// A count.
     pub(crate) fn int(figure: Option<impl TryInto<i128>>) -> Self {
         Self::figure(figure, Unit::Count)
     }

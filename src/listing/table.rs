@@ -121,7 +121,7 @@ pub(crate) struct Column<R> {
 /// The width of a column, without the gap after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
-    /// A fixed width.
+    /// A number of columns.
     Fixed(usize),
     /// A share of the remaining width, at least this much.
     Rest(usize),
@@ -179,7 +179,6 @@ impl<R> Column<R> {
         Self::words("", 0, 0).sorted_by(name, value)
     }
 
-    /// Sets the value.
     pub(crate) fn value(self, value: fn(&R) -> Value) -> Self {
         Self { value, ..self }
     }

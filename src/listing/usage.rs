@@ -20,7 +20,6 @@ pub(crate) type UsageRows = BTreeMap<UsageGroup, (UsageSum, Option<FoundSession>
 /// Maximum width of names.
 const LONGEST: usize = 80;
 
-/// Usage by group.
 pub(crate) struct UsageList<'a> {
     pub(crate) by: &'a [By],
     pub(crate) rows: &'a UsageRows,
