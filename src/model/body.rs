@@ -20,15 +20,11 @@ pub type Key = Text;
 /// An ordered JSON-like value, so that the model needs no JSON library.
 #[derive(Clone, Debug, PartialEq, Hash)]
 pub enum Tree {
-    /// `null`
     Null,
-    /// `true` or `false`
     Bool(bool),
     /// A number as written.
     Number(Text),
-    /// A string.
     Text(Text),
-    /// An array.
     List(Vec<Self>),
     /// An object in the order of the file.
     Map(Vec<(Text, Self)>),
@@ -110,9 +106,7 @@ pub struct Body {
 pub enum Held {
     /// The stub is the whole content.
     Stub,
-    /// Text.
     Text(Text),
-    /// A tree.
     Tree(Arc<Tree>),
     /// On disk; available after the record is decoded again.
     OnDisk,

@@ -19,11 +19,8 @@ pub(crate) use compare::{differences, groups};
 /// What happened to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineSign {
-    /// Unchanged context.
     Same,
-    /// Added.
     Added,
-    /// Removed.
     Removed,
     /// A file header: the path, and whether it was added, deleted or moved.
     File,
@@ -54,7 +51,7 @@ impl DiffLine {
         }
     }
 
-    /// The whole text.
+    /// The changed line with all its parts.
     pub(crate) fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
     }

@@ -73,7 +73,6 @@ impl Coverage {
         share.details += details.min(shown).min(bytes) as u64;
     }
 
-    /// All fields together.
     pub(crate) fn total(&self) -> FieldCoverage {
         let mut total = FieldCoverage::default();
         for share in self.fields.values() {

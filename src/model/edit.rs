@@ -36,7 +36,6 @@ pub enum Edit {
     Result {
         /// Id of the call.
         call: Key,
-        /// The result.
         result: Box<ToolResult>,
         /// Lane of the result, for the entry of a stray.
         lane: Option<Name>,
@@ -50,9 +49,7 @@ pub enum Edit {
     },
     /// Reports on work that continued after the result of its call.
     Update {
-        /// The work.
         about: WorkReference,
-        /// The report.
         update: Update,
         /// Lane of the record that reports.
         lane: Option<Name>,
@@ -62,7 +59,6 @@ pub enum Edit {
     Usage {
         /// Key of the entry, or a key of its own.
         of: Key,
-        /// The usage.
         usage: Box<Usage>,
         /// The model that was used; `None` if not recorded.
         model: Option<Name>,
@@ -76,13 +72,11 @@ pub enum Edit {
     },
     /// Sets a fact about the session.
     Meta(MetaEdit),
-    /// Removes an entry.
     Retire(Key),
     /// Removes a piece of an entry.
     RetirePiece {
         /// Key of the entry.
         of: Key,
-        /// The piece.
         piece: Piece,
     },
     /// Removes the entries that a file brought to a lane, because they repeat what another lane
@@ -137,7 +131,6 @@ impl BatchMode {
 /// Something odd that the user should know, with its origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    /// Severity.
     pub severity: Severity,
     /// Origin of the record.
     pub origin: Origin,
@@ -311,7 +304,6 @@ impl Batch {
         slot
     }
 
-    /// Adds an edit.
     pub fn push(&mut self, edit: Edit) {
         self.edits.push(edit);
     }
@@ -465,7 +457,6 @@ pub enum Feed {
     Batch {
         /// The transcript to apply it to.
         stage: Stage,
-        /// The batch.
         batch: Box<Batch>,
     },
     /// Progress of the background reading.
@@ -484,7 +475,6 @@ pub enum Feed {
     File {
         /// Its number in origins.
         id: FileId,
-        /// Its path.
         path: Arc<Path>,
     },
     /// The state of the followed file changed.
@@ -511,7 +501,6 @@ pub enum Polled {
 pub enum Stage {
     /// The end of a large file, shown until the whole is read.
     Preview,
-    /// The whole session.
     Whole,
 }
 

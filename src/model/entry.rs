@@ -57,7 +57,6 @@ pub struct Entry {
     /// What the request was made for.
     #[serde(with = "attribution")]
     pub attribution: SharedAttribution,
-    /// Content in order.
     pub blocks: Vec<Block>,
     /// Tokens and cost of the request.
     pub usage: Option<Box<Usage>>,
@@ -280,7 +279,6 @@ pub struct Marks {
     pub trace: bool,
     /// A copy of another entry (a delivery mirror, replayed history); shown dim.
     pub copy: bool,
-    /// Still being written.
     pub open: bool,
     /// The agent marked it as no longer visible to the model (undone, cut off by a rewind).
     pub undone: bool,
@@ -305,7 +303,6 @@ impl Marks {
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Stop {
-    /// Not recorded.
     #[default]
     Unrecorded,
     /// The model was finished: `end_turn`, `stop`.
@@ -333,9 +330,7 @@ impl Stop {
 pub enum Role {
     /// A human or the calling agent.
     User,
-    /// The model.
     Assistant,
-    /// The system prompt.
     System,
     /// The agent program itself.
     Harness,
@@ -370,7 +365,6 @@ pub struct Block {
     pub piece: Piece,
     /// What the model was sent of the block.
     pub sent: Sent,
-    /// Kind and content.
     pub kind: BlockKind,
 }
 
@@ -415,7 +409,6 @@ pub enum Sent {
     Usual,
     /// All of it, although the block is raw.
     Whole,
-    /// Nothing.
     Never,
     /// All of it until that time; for a call, its result.
     Until(Timestamp),
@@ -482,7 +475,6 @@ pub enum BlockKind {
 pub struct StrayResult {
     /// Id of the call as recorded.
     pub call: Key,
-    /// The result.
     pub result: ToolResult,
     /// Whether the call exists but already has a result.
     pub duplicate: bool,

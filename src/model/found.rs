@@ -34,7 +34,6 @@ pub struct FoundSession {
     pub agent: Option<Text>,
     /// The title: set by the user, made by the agent, or the first prompt.
     pub title: Option<Text>,
-    /// The working directory.
     pub cwd: Option<Text>,
     /// Folder of the project it counts to: where the session began.
     pub project: Option<Text>,
@@ -153,7 +152,6 @@ impl FoundSession {
 /// The first line of a session's text that matches a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextHit {
-    /// The session.
     pub found: FoundSession,
     /// Key of the entry.
     pub entry: Text,

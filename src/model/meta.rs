@@ -17,7 +17,6 @@ use super::usage::Usage;
 /// A change of the metadata. Later ones win.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetaEdit {
-    /// The session's id.
     Id(Text),
     /// A title; the highest rank wins, the later among equals.
     Title {
@@ -28,7 +27,6 @@ pub enum MetaEdit {
     },
     /// Name of the agent: `main`, `build`, …
     Agent(Name),
-    /// The working directory.
     Cwd(Text),
     /// The working directory moved to another copy of the same project.
     Moved {
@@ -45,7 +43,6 @@ pub enum MetaEdit {
     Window(u64),
     /// How much of a provider's allowance for a span of time is used.
     Limit(Limit),
-    /// A sub-agent.
     Lane {
         /// Name of the lane in its entries.
         name: Name,
@@ -103,12 +100,10 @@ pub enum MetaEdit {
 /// Metadata of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
-    /// The session's id.
     pub id: Option<Text>,
     titles: [Option<Text>; 5],
     /// Name of the agent.
     pub agent: Option<Name>,
-    /// The working directory.
     pub cwd: Option<Text>,
     /// The working directory where the session began; paths are shown relative to it.
     pub(crate) root: Option<Text>,
@@ -227,7 +222,6 @@ pub struct Running {
 /// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
-    /// A turn runs.
     Busy,
     /// It asks the user for permission or a question.
     Waiting,
@@ -235,7 +229,6 @@ pub enum RunStatus {
     Idle,
 }
 
-/// A sub-agent.
 #[derive(Clone, Debug)]
 pub struct LaneFacts {
     /// Name of the lane in its entries.

@@ -44,7 +44,6 @@ pub struct FileId(pub u32);
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 pub struct Origin {
-    /// The file.
     pub file: FileId,
     /// Byte offset of the record in the file.
     pub at: u64,

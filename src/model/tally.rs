@@ -134,14 +134,12 @@ const FAULTS_KEPT: usize = 1000;
 const FIELDS_KEPT: usize = 100;
 
 impl Bytes {
-    /// All bytes.
     pub fn total(&self) -> u64 {
         self.shown + self.merged + self.passed + self.faulty
     }
 }
 
 impl Tally {
-    /// All records.
     pub fn records(&self) -> u64 {
         self.shown + self.merged + self.passed + self.faulty
     }

@@ -80,7 +80,6 @@ impl Text {
         }
     }
 
-    /// The string slice.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -284,9 +284,7 @@ impl fmt::Display for Clock {
 /// A day by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Day {
-    /// The current day.
     Today,
-    /// The previous day.
     Yesterday,
     /// The latest day with that name, today included.
     Weekday(Weekday),

@@ -16,11 +16,8 @@ const LONGEST: usize = 4_096;
 /// What a tool does, independent of the agent's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ToolKind {
-    /// Runs a command.
     Run,
-    /// Reads a file.
     Read,
-    /// Changes a file.
     Edit,
     /// Writes a whole file.
     Write,
@@ -32,7 +29,6 @@ pub enum ToolKind {
     Delegate,
     /// Updates a plan or a task list.
     Plan,
-    /// Anything else.
     Other,
 }
 
@@ -329,13 +325,10 @@ impl ToolCall {
 /// Outcome of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
-    /// Without an error.
     Done,
-    /// With an error.
     Failed,
     /// Refused by the user or a policy.
     Refused,
-    /// Ended early.
     Stopped,
 }
 
@@ -358,7 +351,6 @@ pub struct ToolResult {
     pub key: Key,
     /// Name of the tool, if the record of the result has one.
     pub tool: Option<Name>,
-    /// Outcome.
     pub verdict: Verdict,
     /// The output as text; SGR colours are retained.
     pub body: Body,

@@ -51,15 +51,11 @@ impl Sum {
 pub struct ModelUsage {
     /// Uncached input tokens.
     pub input: Sum,
-    /// Output tokens.
     pub output: Sum,
-    /// Cache reads.
     pub cache_read: Sum,
-    /// Cache writes.
     pub cache_write: Sum,
     /// Cache writes that live for an hour.
     pub cache_write_1h: Sum,
-    /// Reasoning tokens.
     pub reasoning: Sum,
     /// Requests that recorded usage.
     pub requests: u64,
@@ -124,7 +120,6 @@ impl UsageClass {
 pub(crate) struct ToPrice {
     /// Sorted by class; there are few, and none without tokens.
     pub(crate) classes: Vec<(UsageClass, Tokens)>,
-    /// Web searches.
     pub(crate) searches: u64,
 }
 
@@ -577,7 +572,6 @@ impl Totals {
             .any(|spent| *spent != ModelUsage::default())
     }
 
-    /// Number of requests.
     pub(crate) fn requests(&self) -> u64 {
         self.scopes()
             .requests

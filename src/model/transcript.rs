@@ -77,7 +77,6 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Whether nothing changed.
     pub(crate) fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && !self.reordered && !self.meta
     }
@@ -113,7 +112,6 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// An empty transcript.
     pub fn new() -> Self {
         Self::default()
     }

@@ -30,9 +30,7 @@ pub struct TurnFacts {
     pub(crate) delegated: u32,
     /// First timestamp: that of the prompt, if it has one.
     pub(crate) started: Option<Timestamp>,
-    /// Last timestamp.
     pub(crate) ended: Option<Timestamp>,
-    /// Usage.
     pub totals: Totals,
 }
 

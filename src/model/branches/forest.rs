@@ -79,7 +79,6 @@ impl NodeNumber {
 }
 
 impl Forest {
-    /// Builds the forest.
     pub(crate) fn of(links: &RecordLinks<'_>) -> Self {
         let entries = links.entries.iter().map(|one| (one.key, one.parent));
         let others = links.others.iter().map(|(key, parent)| (*key, *parent));

@@ -13,11 +13,8 @@ pub struct Attribution {
     pub skill: Option<Name>,
     /// The type of the sub-agent that made it.
     pub sub_agent: Option<Name>,
-    /// The git branch.
     pub branch: Option<Name>,
-    /// The MCP server.
     pub mcp: Option<Name>,
-    /// The tool.
     pub tool: Option<Name>,
 }
 

@@ -10,7 +10,6 @@ pub struct EntrySummary {
     pub(crate) marks: Marks,
     /// Whether it is in the main lane.
     pub(crate) is_main: bool,
-    /// Number of blocks.
     pub(crate) blocks: u16,
     /// Estimated lines of its bodies, each block cut after [`SHORT`].
     pub(crate) short: u16,
@@ -41,7 +40,6 @@ pub struct EntrySummary {
 /// Whether an entry is a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CompactionKind {
-    /// No compaction.
     #[default]
     None,
     /// Only old tool outputs were dropped.

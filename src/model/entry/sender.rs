@@ -13,7 +13,6 @@ pub struct Sender {
     pub name: Option<Name>,
 }
 
-/// Kinds of senders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SenderKind {
     /// Another session or agent.

@@ -36,12 +36,10 @@ impl Judged {
 pub struct Unknown {
     /// Number by prominence, in the order of [`Judged::ALL`].
     counts: [u64; Judged::ALL.len()],
-    /// The first occurrence.
     pub first: Origin,
 }
 
 impl Unknown {
-    /// No occurrences yet.
     pub(super) fn at(first: Origin) -> Self {
         Self {
             counts: [0; Judged::ALL.len()],
@@ -68,7 +66,6 @@ impl Unknown {
         }
     }
 
-    /// Number of occurrences.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }

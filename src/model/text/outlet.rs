@@ -48,7 +48,6 @@ pub struct Outlet<W> {
 }
 
 impl<W: Write> Outlet<W> {
-    /// Wraps a writer.
     pub fn new(to: W, charset: Charset, form: OutletForm) -> Self {
         Self {
             to,

@@ -55,10 +55,8 @@ pub struct Update {
     pub reason: Option<Text>,
 }
 
-/// End of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkEnd {
-    /// Outcome.
     pub verdict: Verdict,
     /// Exit code of a command.
     pub exit: Option<i64>,
@@ -131,7 +129,6 @@ pub struct EndLine {
     pub about: String,
     /// Outcome as a verb: `ended`.
     pub verb: &'static str,
-    /// Outcome.
     pub verdict: Verdict,
     /// Exit code, if it is not 0.
     pub exit: Option<String>,

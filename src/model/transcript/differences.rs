@@ -16,7 +16,6 @@ use crate::model::entry::{EntryId, Marks};
 enum Difference {
     /// The shown transcript does not have it.
     New,
-    /// Its content differs.
     Changed,
     /// Its content is equal, but its position in the file differs.
     Moved,

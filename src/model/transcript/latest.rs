@@ -8,7 +8,6 @@ use crate::model::entry::EntryId;
 use crate::model::entry::glance::Boundary;
 use crate::model::text::Name;
 
-/// The newest answers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latest {
     pub(super) by_lane: HashMap<Option<Name>, Newest>,

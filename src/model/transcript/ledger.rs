@@ -17,7 +17,6 @@ use crate::model::usage::Usage;
 /// Usage of no entry: of a whole run, of a tool that queried a model, of messages that are gone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {
-    /// Tokens and cost.
     pub usage: Usage,
     pub(crate) model: Option<Name>,
     /// The last entry recorded before it.

@@ -70,7 +70,6 @@ impl Callers {
 pub(crate) enum Among<'a> {
     /// Those of a lane.
     Lane(Option<&'a Name>),
-    /// All entries.
     All,
 }
 

@@ -54,7 +54,6 @@ impl TurnTable {
         self.list.push(turn);
     }
 
-    /// Restarts the derivation.
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.of_session.clear();

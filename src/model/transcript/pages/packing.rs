@@ -44,7 +44,6 @@ pub(super) fn pack(entries: &[Entry], print: Printing<'_>) -> Option<PackedPage>
     })
 }
 
-/// Unpacks the entries.
 #[expect(
     clippy::expect_used,
     reason = "the bytes were made here, and stayed in memory"
