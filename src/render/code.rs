@@ -113,7 +113,6 @@ impl Colours {
         self.lock().spent = 0;
     }
 
-    /// Never highlights.
     pub fn never() -> Self {
         Self {
             mode: HighlightMode::Never,

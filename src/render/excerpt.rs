@@ -80,7 +80,6 @@ impl ExcerptLimits {
 /// The visible part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt<'a> {
-    /// The visible beginning.
     pub(crate) head: &'a str,
     pub(crate) hidden_lines: usize,
     pub(crate) hidden_bytes: usize,

@@ -16,7 +16,6 @@ pub struct Glyphs {
     pub(crate) open: &'static str,
     /// Between the start and the end of a change.
     pub(crate) arrow: &'static str,
-    /// Compaction.
     pub(crate) compacted: &'static str,
     /// Removed lines in a count.
     pub(crate) minus: &'static str,
@@ -28,7 +27,6 @@ pub struct Glyphs {
     pub(crate) rising: &'static str,
     /// Sort order: descending.
     pub(crate) falling: &'static str,
-    /// Multiplication sign.
     pub(crate) times: &'static str,
     /// Outcome of a call, a sub-agent or a branch.
     pub outcome: OutcomeGlyphs,
@@ -38,9 +36,7 @@ pub struct Glyphs {
     pub line: LineGlyphs,
     /// Bullets and boxes of list items.
     pub(crate) list: ListGlyphs,
-    /// Bars of amounts.
     pub(crate) chart: ChartGlyphs,
-    /// Bars of time.
     pub(crate) time: TimeGlyphs,
     /// Marks of the whole session, right of the text.
     pub(crate) spine: SpineGlyphs,
@@ -58,7 +54,6 @@ pub struct OutcomeGlyphs {
     pub(crate) lost: &'static str,
     /// Abandoned.
     pub(crate) left: &'static str,
-    /// Waits for somebody.
     pub(crate) waits: &'static str,
 }
 
@@ -100,7 +95,6 @@ pub(crate) struct ListGlyphs {
     pub(crate) bullet: &'static str,
     /// Bullet of a nested list.
     pub(crate) bullet_inner: &'static str,
-    /// An open task.
     pub(crate) todo: &'static str,
     /// A task in progress.
     pub(crate) doing: &'static str,
@@ -146,9 +140,7 @@ pub(crate) struct TimeGlyphs {
     pub(crate) idle: &'static str,
     /// A request is repeated.
     pub(crate) retry: &'static str,
-    /// Not recorded.
     pub(crate) unknown: &'static str,
-    /// Still running.
     pub(crate) goes_on: &'static str,
     /// Shorter than half of the column.
     pub(crate) short: &'static str,
@@ -156,7 +148,6 @@ pub(crate) struct TimeGlyphs {
     pub(crate) short_path: &'static str,
     /// The start of a call where another one ends.
     pub(crate) joint: &'static str,
-    /// Omitted time.
     pub(crate) gap: &'static str,
 }
 
@@ -172,7 +163,6 @@ pub(crate) struct SpineGlyphs {
 }
 
 impl Glyphs {
-    /// For UTF-8 terminals.
     pub(crate) const UNICODE: Self = Self {
         cut: "…",
         goes_on: "↳",

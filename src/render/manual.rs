@@ -93,7 +93,6 @@ pub(crate) fn topics() -> String {
 }
 
 impl ManualPage {
-    /// Its summary line.
     pub fn about(&self) -> &'static str {
         self.markdown.lines().nth(2).unwrap_or_default()
     }

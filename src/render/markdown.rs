@@ -112,7 +112,6 @@ fn options() -> Options {
         | Options::ENABLE_MATH
 }
 
-/// A finished row.
 #[derive(Default)]
 struct MarkdownRow {
     line: Vec<Piece>,

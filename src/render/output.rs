@@ -16,7 +16,6 @@ use crate::model::text::{split_number, without_sgr};
 /// A text that may be the beginning of a longer one.
 #[derive(Clone, Copy)]
 pub struct BodyText<'a> {
-    /// The text.
     pub text: &'a str,
     /// Lines of the whole text.
     pub lines: usize,

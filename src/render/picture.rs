@@ -91,12 +91,9 @@ pub struct PictureRequest {
     pub(crate) shape: Option<DrawingShape>,
 }
 
-/// A finished request.
 #[derive(Debug)]
 pub enum PictureOutput {
-    /// Half blocks.
     Picture(Picture),
-    /// A drawing.
     Drawing(Drawing),
 }
 

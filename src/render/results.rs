@@ -182,10 +182,8 @@ fn cell(value: &Tree, look: &Look<'_>) -> Piece {
 
 /// The pages that a web search found, and the text around them.
 pub(crate) struct WebPages<'a> {
-    /// The text before.
     pub(crate) before: &'a str,
     found: Tree,
-    /// The text after.
     pub(crate) after: &'a str,
 }
 

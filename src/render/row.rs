@@ -19,7 +19,6 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::EndLine;
 
-/// Level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Prompts only.
@@ -29,7 +28,6 @@ pub enum Level {
     /// Prose in full, tool bodies and thinking as previews.
     #[default]
     Preview,
-    /// Everything.
     Full,
     /// The record as a JSON tree.
     Raw,
@@ -67,7 +65,6 @@ impl Level {
 /// The fold of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fold {
-    /// By the level.
     #[default]
     ByLevel,
     /// Opened by hand: shown in full.
@@ -81,7 +78,6 @@ pub enum Fold {
 pub struct Look<'a> {
     /// Width in columns; no row is wider.
     pub width: u16,
-    /// Level of detail.
     pub level: Level,
     /// Whether thinking is shown at all.
     pub thinking: bool,
@@ -91,9 +87,7 @@ pub struct Look<'a> {
     pub times: Times,
     /// Lines of the screen, by which previews grow. 0 is a small screen.
     pub lines: u16,
-    /// Colours and glyphs.
     pub theme: &'a Theme,
-    /// Syntax highlighting.
     pub colours: &'a Colours,
     /// First visible column of long lines of code, output and JSON; `None` wraps them.
     pub sideways: Option<u16>,
@@ -158,7 +152,6 @@ impl<'a> Look<'a> {
 
 /// An entry with the facts from other modules that its layout needs.
 pub struct Item<'a> {
-    /// The entry.
     pub entry: &'a Entry,
     /// Folds of its blocks by index; missing ones are [`Fold::ByLevel`].
     pub folds: &'a [Fold],
@@ -322,7 +315,6 @@ pub enum RowKind {
     Error,
     /// A rule: compaction, change of the model, branch, interruption.
     Rule,
-    /// A further row.
     #[default]
     Body,
     /// An empty row between entries.

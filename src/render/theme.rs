@@ -18,25 +18,17 @@ use super::picture::canvas::Canvas;
 pub struct Theme {
     /// Its name in the settings.
     pub name: String,
-    /// Prose.
     pub text: Style,
     /// Secondary facts.
     pub dim: Style,
-    /// Speakers.
     pub voice: Voices,
-    /// Tool names.
     pub tool: Style,
     /// Paths, commands, links.
     pub accent: Style,
-    /// Success.
     pub good: Style,
-    /// Minor problems.
     pub warn: Style,
-    /// Errors.
     pub bad: Style,
-    /// Changed lines.
     pub diff: DiffStyles,
-    /// Headings.
     pub heading: Style,
     /// Inline code and code fences.
     pub code: Style,
@@ -58,14 +50,10 @@ pub struct Theme {
     pub has_marks: bool,
 }
 
-/// Styles of speakers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Voices {
-    /// The human's prompts.
     pub user: Style,
-    /// The model's name.
     pub assistant: Style,
-    /// Thinking.
     pub thinking: Style,
 }
 
@@ -92,7 +80,6 @@ pub struct TerminalSupport {
     pub has_colour: bool,
     /// Whether links are written with their addresses (OSC 8).
     pub has_links: bool,
-    /// Number of colours.
     pub depth: Depth,
     /// Protocol and geometry for images.
     pub canvas: Canvas,
@@ -177,7 +164,6 @@ const STANDS_OUT: Modifier = Modifier::REVERSED
     .union(Modifier::UNDERLINED);
 
 impl Theme {
-    /// For dark backgrounds.
     pub fn dark() -> Self {
         let of = |colour: Color| Style::new().fg(colour);
         let dim = of(Color::Indexed(245));
@@ -224,7 +210,6 @@ impl Theme {
         }
     }
 
-    /// For light backgrounds.
     pub fn light() -> Self {
         let of = |colour: u8| Style::new().fg(Color::Indexed(colour));
         let dim = of(242);

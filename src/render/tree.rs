@@ -45,7 +45,6 @@ const RAW: TreeOptions = TreeOptions {
 /// A value to be shown.
 #[derive(Clone, Copy)]
 pub(crate) enum TreeValue<'a> {
-    /// A parsed value.
     Tree(&'a Tree),
     /// A JSON text that is too large to be parsed.
     Json(&'a str),

@@ -33,14 +33,13 @@ pub struct LineFrame {
     pub rest: Vec<Piece>,
     /// Row limit; 0 is none. If text is missing, the last row ends with `cut`.
     pub limit: usize,
-    /// Marks missing text.
+    /// The sign where text is left out.
     pub cut: &'static str,
     /// First visible column; the line is cut to one row instead of wrapped.
     pub sideways: Option<u16>,
 }
 
 impl LineFrame {
-    /// No prefixes.
     pub(crate) fn of(width: usize) -> Self {
         Self {
             width,

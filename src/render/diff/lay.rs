@@ -18,7 +18,6 @@ use crate::render::wrap::{self, LineFrame, Piece};
 /// From this width on old and new are side by side.
 const SIDE_BY_SIDE: usize = 140;
 
-/// Implements [`super::rows`].
 pub fn rows(
     lines: &[DiffLine],
     language: &str,

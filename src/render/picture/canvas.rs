@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Protocols for images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Means {
     /// None: images are shown as words.
@@ -63,7 +62,6 @@ impl fmt::Display for ImageProtocol {
 /// The surface for images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Canvas {
-    /// The protocol.
     pub means: Means,
     /// Size of a cell in pixels; never 0.
     pub cell: (u16, u16),

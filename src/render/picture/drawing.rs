@@ -21,7 +21,6 @@ pub(crate) struct DrawingShape {
     pub(crate) canvas: Canvas,
 }
 
-/// An image, encoded.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Drawing {
     /// Unique in this process.
@@ -33,7 +32,6 @@ pub struct Drawing {
 
 #[derive(Debug, PartialEq, Eq)]
 enum DrawingForm {
-    /// A PNG.
     Whole(Vec<u8>),
     /// A sequence per row of cells, from the top.
     Strips(Vec<String>),

@@ -9,11 +9,9 @@ use super::{Task, TaskState};
 /// The change of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskChange {
-    /// Unchanged.
     None,
     /// Its state before.
     StateWas(TaskState),
-    /// New.
     Added,
     /// Its text before.
     Renamed(String),
