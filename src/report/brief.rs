@@ -49,10 +49,8 @@ impl Quotes {
     }
 }
 
-/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BriefForm {
-    /// Plain text.
     Text,
     /// One JSON object per line.
     Json,
@@ -67,7 +65,6 @@ pub struct BriefOptions {
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// Output format.
     pub form: BriefForm,
 }
 

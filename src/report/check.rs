@@ -23,20 +23,17 @@ pub struct CheckOptions {
     pub targets: Vec<Result<Target, OpenError>>,
     /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// Output format.
     pub form: CheckForm,
     /// Minimum severity; less severe findings are only counted.
     pub least: Severity,
 }
 
-/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckForm {
     /// `path:line:col: error[rule]: text`
     Text,
     /// One JSON object per line.
     Json,
-    /// One SARIF document.
     Sarif,
 }
 

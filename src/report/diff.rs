@@ -25,11 +25,9 @@ pub type Named = Result<(Target, Option<String>), OpenError>;
 /// Options of `tv diff`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiffOptions {
-    /// The two runs.
     pub runs: [Named; 2],
     /// Whether to write JSON.
     pub json: bool,
-    /// Width and signs.
     pub paper: Paper,
 }
 

@@ -48,7 +48,6 @@ pub struct ExportOptions {
     pub search: DiscoveryQuery,
     /// Only sessions that were written to since then.
     pub since: Option<When>,
-    /// Output form.
     pub form: ExportForm,
     /// A file or a folder; `None` is standard output.
     pub to: Option<PathBuf>,
@@ -69,15 +68,12 @@ pub struct ExportOptions {
 pub enum ExportForm {
     /// Rows for databases.
     Jsonl,
-    /// Markdown.
     Markdown,
     /// A page for a browser.
     Html,
     /// A trajectory.
     Atif,
-    /// Spans as JSON.
     Otlp,
-    /// Spans as protobuf.
     OtlpProtobuf,
 }
 

@@ -27,14 +27,11 @@ pub struct SessionReport<'r> {
     pub(crate) schema: &'static str,
     /// The path that was opened.
     pub(crate) path: String,
-    /// The format's name.
     pub(crate) format: &'static str,
     /// The confidence of the format's detection.
     pub(crate) confidence: &'static str,
     pub(crate) session: SessionFigures,
-    /// Records by fate.
     pub(crate) records: RecordFigures,
-    /// Messages by role.
     pub(crate) entries: EntryFigures,
     pub(crate) blocks: BlockFigures,
     /// Number of prompts of the main lane.
@@ -47,7 +44,6 @@ pub struct SessionReport<'r> {
     pub(crate) lanes: usize,
     /// Number of abandoned branches.
     pub(crate) branches: usize,
-    /// Number of compactions.
     pub(crate) compactions: u64,
     /// Calls and results by how they pair up.
     #[serde(with = "PairingFigures")]
@@ -67,15 +63,11 @@ pub struct SessionReport<'r> {
 pub(crate) struct SessionFigures {
     pub(crate) id: Option<String>,
     pub(crate) title: Option<String>,
-    /// The agent's name.
     pub(crate) agent: Option<String>,
-    /// The working directory.
     pub(crate) cwd: Option<String>,
     /// Models that answered, in the order of first use.
     pub(crate) models: Vec<String>,
-    /// The first timestamp.
     pub(crate) started: Option<String>,
-    /// The last timestamp.
     pub(crate) ended: Option<String>,
     /// What the agent is doing.
     pub(crate) state: &'static str,
@@ -89,7 +81,6 @@ pub(crate) struct SessionFigures {
     pub(crate) facts: BTreeMap<&'static str, String>,
 }
 
-/// Records by fate.
 #[derive(Debug, Serialize)]
 pub(crate) struct RecordFigures {
     pub(crate) total: u64,
@@ -125,7 +116,6 @@ pub(crate) struct ByteFigures {
     pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
 }
 
-/// A faulty record.
 #[derive(Debug, Serialize)]
 pub(crate) struct FaultFigures {
     /// The line number; 0 if unknown.
@@ -139,20 +129,17 @@ pub(crate) struct FaultFigures {
     pub(crate) file: Option<String>,
 }
 
-/// Messages by role.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct EntryFigures {
     /// Messages of a human or of the calling agent.
     pub(crate) user: u64,
     /// Messages of the model.
     pub(crate) assistant: u64,
-    /// System prompts.
     pub(crate) system: u64,
     /// Messages of the agent program.
     pub(crate) harness: u64,
 }
 
-/// Blocks by kind.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct BlockFigures {
     /// Texts that are not blank, and calls that the model wrote as text.
@@ -160,11 +147,9 @@ pub(crate) struct BlockFigures {
     /// Thinking, including blocks of which only the presence is recorded.
     pub(crate) thinking: u64,
     pub(crate) calls: u64,
-    /// Images in messages.
     pub(crate) images: u64,
     /// Breaks, such as compactions.
     pub(crate) breaks: u64,
-    /// Raw blocks.
     pub(crate) raw: u64,
 }
 
@@ -173,9 +158,7 @@ pub(crate) struct BlockFigures {
 #[derive(Debug, Serialize)]
 #[serde(remote = "PairingCounts")]
 pub(crate) struct PairingFigures {
-    /// Distinct calls.
     pub(crate) calls: u64,
-    /// Distinct results.
     pub(crate) results: u64,
     /// Calls with their result.
     pub(crate) paired: u64,

@@ -35,7 +35,6 @@ pub struct FileOptions {
     pub is_terminal: bool,
 }
 
-/// Writes the file.
 pub fn write(options: &FileOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (target, key) = options.at.clone()?;
     let mut reading = reading::read(&target, false)?;

@@ -26,7 +26,6 @@ const FIELDS: usize = 30;
 /// Options of `tv formats`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FormatsOptions {
-    /// List all formats.
     List(Environment),
     /// Check a definition and read samples with it.
     Check {

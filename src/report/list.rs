@@ -47,7 +47,6 @@ pub struct ListOptions {
     pub json: bool,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
-    /// Width and colours.
     pub paper: Paper,
 }
 

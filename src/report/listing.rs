@@ -42,12 +42,9 @@ pub enum ListKind {
     Files,
 }
 
-/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListingForm {
-    /// A table.
     Text,
-    /// Comma-separated values.
     Csv,
     /// One JSON object per line.
     Json,
@@ -73,9 +70,7 @@ pub struct ListingOptions {
     pub folders: Folders,
     /// The kind of list.
     pub kind: ListKind,
-    /// Output format.
     pub form: ListingForm,
-    /// Width and colours.
     pub paper: Paper,
 }
 

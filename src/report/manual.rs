@@ -17,7 +17,6 @@ pub(crate) const PLAIN_WIDTH: u16 = 80;
 pub struct ManualOptions {
     /// The page; `None` lists the topics.
     pub(crate) page: Option<&'static ManualPage>,
-    /// Width and colours.
     pub paper: Paper,
 }
 

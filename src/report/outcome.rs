@@ -9,7 +9,6 @@ use crate::model::found::FoundSession;
 /// How a report ended. Write errors are a [`ReportError`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReportOutcome {
-    /// Everything was reported.
     Complete,
     /// Everything was reported, and problems were found.
     Found,
@@ -19,7 +18,6 @@ pub enum ReportOutcome {
     Missed(String),
     /// Some sessions could not be opened, or not be read to the end; the others were reported.
     Failed(Vec<OpenError>),
-    /// The user interrupted.
     Interrupted,
     /// An outcome with a further message.
     Saying(String, Box<Self>),

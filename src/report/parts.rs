@@ -58,7 +58,6 @@ pub(crate) struct BranchFigures {
     pub(crate) total: PartFigures,
 }
 
-/// A sub-agent.
 #[derive(Debug, Serialize)]
 pub(crate) struct LaneFigures {
     /// The lane name of its entries.
@@ -72,9 +71,7 @@ pub(crate) struct LaneFigures {
     pub(crate) parent: Option<String>,
     /// The branch that it was started on, if that was abandoned.
     pub(crate) branch: Option<usize>,
-    /// Its first timestamp.
     pub(crate) started: Option<String>,
-    /// Its last timestamp.
     pub(crate) ended: Option<String>,
     /// The figures of its own entries.
     #[serde(flatten)]

@@ -43,9 +43,7 @@ pub struct PrintOptions {
     pub is_joined: bool,
     /// How unreadable files in a folder are treated.
     pub folders: Folders,
-    /// Width and colours.
     pub paper: Paper,
-    /// Level of detail.
     pub level: Level,
     /// Entries as JSON instead of text.
     pub json: bool,
@@ -61,7 +59,6 @@ pub enum BranchChoice {
     /// All branches in file order; abandoned ones are dimmed.
     #[default]
     All,
-    /// The active path.
     Active,
     /// What the model saw when the session left the branch of this number.
     Number(usize),

@@ -43,9 +43,7 @@ const QUEUE: usize = 16;
 
 /// A session read to its end.
 pub struct Reading {
-    /// The requested session.
     pub(crate) target: Target,
-    /// The detected format.
     pub(crate) opened: OpenedSession,
     /// Storage shape of the session.
     pub(crate) shape: Shape,

@@ -7,7 +7,6 @@ use crate::analysis::money::spending::amount::Amount;
 use crate::model::text::Text;
 use crate::model::totals::ModelUsage;
 
-/// Usage in tokens.
 #[derive(Debug, Serialize)]
 pub(crate) struct UsageFigures<N = u64> {
     /// Uncached input.
@@ -17,7 +16,6 @@ pub(crate) struct UsageFigures<N = u64> {
     /// Whether `output` is a lower bound, because some of it was counted before the answer was
     /// complete.
     pub(crate) output_is_partial: bool,
-    /// Cache reads.
     pub(crate) cache_read: Option<N>,
     pub(crate) cache_write: Option<N>,
     /// The part of the output that was reasoning.
@@ -26,7 +24,6 @@ pub(crate) struct UsageFigures<N = u64> {
     pub(crate) requests: N,
 }
 
-/// Cost in USD.
 #[derive(Debug, Serialize)]
 pub(crate) struct CostFigures {
     pub(crate) usd: Option<f64>,

@@ -22,7 +22,6 @@ pub struct ThemeOptions {
     pub(crate) themes: Vec<Listed>,
     /// Colour depth of the terminal.
     pub(crate) depth: Depth,
-    /// Width and colours.
     pub paper: Paper,
 }
 

@@ -43,18 +43,14 @@ pub struct TopOptions {
     pub recent_ms: u64,
     /// How changes of files are detected.
     pub watch: WatchMode,
-    /// Output format.
     pub form: TopForm,
-    /// Width and colours.
     pub paper: Paper,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
 }
 
-/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopForm {
-    /// A table, once.
     Table,
     /// An object per session, once.
     Json,

@@ -32,9 +32,7 @@ pub(crate) struct TurnFigures {
     pub(crate) background_ms: Option<u64>,
     /// Remaining time, in ms.
     pub(crate) unknown_ms: Option<u64>,
-    /// Tool calls.
     pub(crate) calls: u32,
-    /// Calls that failed.
     pub(crate) failed: u32,
     /// Calls whose result may still come.
     pub(crate) open: u32,

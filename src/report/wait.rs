@@ -33,9 +33,7 @@ use crate::model::transcript::{Replaced, Transcript};
 /// Options of `tv wait`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WaitOptions {
-    /// The session.
     pub target: Target,
-    /// The condition.
     pub(crate) until: Expr,
     /// Maximum time to wait.
     pub(crate) timeout: Option<Duration>,
@@ -51,7 +49,6 @@ const GIVEN_UP_MS: u64 = 60 * 60 * 1000;
 
 /// Why the wait is over.
 enum WaitEnd {
-    /// The condition holds.
     Fired(Rung),
     /// The condition cannot hold any more, or not in time.
     Missed(String),

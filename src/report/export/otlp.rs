@@ -62,7 +62,6 @@ struct OtlpSpan {
     attributes: Vec<(&'static str, AttributeValue)>,
     /// The span of the answer that asked for it.
     cause: Option<SpanId>,
-    /// Why it failed.
     error: Option<String>,
 }
 

@@ -32,7 +32,6 @@ use crate::report::rows::Paper;
 /// Form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// For people.
     Text,
     /// As `git blame --porcelain` writes it.
     Porcelain,
@@ -57,7 +56,6 @@ pub struct BlameOptions {
     pub form: Form,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,
-    /// Width and colours.
     pub paper: Paper,
 }
 

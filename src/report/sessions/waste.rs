@@ -47,7 +47,6 @@ pub struct WasteOptions {
     pub by: Option<By>,
     /// Only sessions that were written to from this time on.
     pub since: Option<When>,
-    /// Output format.
     pub form: ListingForm,
     /// Whether unreadable sessions count as a failure.
     pub strict: bool,

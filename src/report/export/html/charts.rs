@@ -29,7 +29,6 @@ const LEAST: f64 = 0.4;
 /// Characters of a name.
 const NAME: usize = 22;
 
-/// Writes both.
 pub(super) fn write(exported: &Exported<'_>, sheet: &mut HtmlWriter<'_>) -> io::Result<()> {
     timeline(exported, sheet)?;
     bill(exported, sheet)

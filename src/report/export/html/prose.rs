@@ -11,7 +11,6 @@ use crate::render::code::{self, Colours};
 use crate::render::link;
 use crate::render::theme::Theme;
 
-/// Writes a text.
 pub(super) fn write(
     text: &str,
     theme: &Theme,

@@ -14,7 +14,6 @@ const MASK: &str = "[masked]";
 /// The part of a colour that says that it names a role.
 const NAMES: u8 = 254;
 
-/// Writes HTML.
 pub(super) struct HtmlWriter<'o> {
     out: &'o mut dyn Write,
     /// How many secrets were masked in what was written.

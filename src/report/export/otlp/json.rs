@@ -8,7 +8,6 @@ use super::{AttributeValue, OtlpSpan, SpanKind, SpanWriter};
 use crate::model::timestamp::Timestamp;
 use crate::report::json::write_line;
 
-/// Writes spans.
 pub(super) struct JsonSpans<'o> {
     out: &'o mut dyn Write,
     written: usize,

@@ -12,7 +12,6 @@ use crate::model::timestamp::Timestamp;
 /// Bytes of spans that are written together.
 const BATCH: usize = 256 << 10;
 
-/// Writes spans.
 pub(super) struct ProtobufSpans<'o> {
     out: &'o mut dyn Write,
     resource: Vec<u8>,

@@ -12,7 +12,6 @@ use crate::analysis::search::scope::TextScope;
 use crate::analysis::search::texts;
 use crate::model::timestamp::Timestamp;
 
-/// A compiled query.
 pub(super) struct Query {
     pub(super) pattern: Regex,
     /// Further patterns that must match in the line.

@@ -60,7 +60,6 @@ pub(super) struct LineHit {
     pub(super) line: Option<u32>,
     /// The key of the entry.
     pub(super) key: Key,
-    /// The sub-agent.
     pub(super) lane: Option<Name>,
     pub(super) at: Option<Timestamp>,
     /// The role for JSON, and the speaker for people.

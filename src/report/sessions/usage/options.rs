@@ -17,7 +17,6 @@ pub struct UsageOptions {
     pub since: Option<When>,
     /// Only before this time.
     pub until: Option<When>,
-    /// Output format.
     pub form: ListingForm,
     /// Whether to write the used share of limits instead of sums.
     pub limits: bool,
