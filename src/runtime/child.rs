@@ -15,7 +15,6 @@ use super::input::Signal;
 /// How long the child may take to restore the terminal after the signal was passed on.
 const GRACE: Duration = Duration::from_millis(150);
 
-/// Why waiting ended.
 #[derive(Debug)]
 pub enum ChildExit {
     /// The child exited, or could not be started.

@@ -25,7 +25,6 @@ pub(crate) enum Multiplexer {
     #[default]
     None,
     Tmux,
-    /// GNU screen.
     Screen,
 }
 

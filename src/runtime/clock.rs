@@ -6,7 +6,6 @@ use std::time::UNIX_EPOCH;
 
 use crate::model::timestamp::Timestamp;
 
-/// The current time.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that reads the clock for the viewer"

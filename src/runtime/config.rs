@@ -19,7 +19,6 @@ use crate::render::row::Level;
 /// The configuration of the viewer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewConfig {
-    /// The first screen.
     pub start: Start,
     /// What the picker lists; if empty, the sessions of all agents.
     pub listed: Vec<Target>,
@@ -29,7 +28,6 @@ pub struct ViewConfig {
     pub wall: WallChoice,
     /// Where agents store sessions.
     pub environment: Environment,
-    /// The theme.
     pub theme: ThemeChoice,
     /// Folder of the user's theme files.
     pub themes: Option<PathBuf>,
@@ -43,7 +41,6 @@ pub struct ViewConfig {
     pub(crate) settings: Vec<Assignment>,
     /// Alarms of every session.
     pub watched: Vec<AlarmSpec>,
-    /// The key bindings.
     pub keymap: Keymap,
     /// The state folder; `None` if no state is saved.
     pub state: Option<PathBuf>,
@@ -80,7 +77,6 @@ impl Default for WallChoice {
 pub(crate) struct TerminalConfig {
     /// `$TERM`.
     pub(crate) term: Option<String>,
-    /// Number of colours.
     pub(crate) depth: Depth,
     /// `NO_COLOR` is set: no colours, whatever the theme.
     pub(crate) no_color: bool,
@@ -121,11 +117,8 @@ impl ViewConfig {
 /// The first screen of the viewer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Start {
-    /// A session.
     Session(Target),
-    /// The picker.
     Picker,
-    /// The wall.
     Wall,
     /// The embedded session, replayed at this speed.
     Demo(DemoSpeed),

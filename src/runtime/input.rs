@@ -56,7 +56,6 @@ pub struct InputThreads {
 }
 
 impl InputThreads {
-    /// Starts both threads.
     pub(crate) fn start() -> io::Result<Self> {
         let (events_out, events) = unbounded();
         let (signals_out, signals) = unbounded();
@@ -170,7 +169,6 @@ struct TerminalReader {
     parser: InputParser,
 }
 
-/// Why polling returned.
 enum Ready {
     /// Parsed input; empty while a sequence is incomplete.
     Input(Vec<InputEvent>),

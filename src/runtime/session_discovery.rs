@@ -60,7 +60,6 @@ pub(crate) fn places(search: &DiscoveryQuery) -> Vec<String> {
 }
 
 impl Discovery {
-    /// Starts the threads.
     pub(crate) fn start(search: DiscoveryQuery) -> Self {
         let environment = search.environment.clone();
         let (wanted, wanted_in) = unbounded::<Vec<FoundSession>>();

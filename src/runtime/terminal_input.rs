@@ -46,7 +46,6 @@ enum Parsed {
     Complete(usize, Option<InputEvent>),
     /// The start of a paste, of this many bytes.
     Paste(usize),
-    /// An incomplete sequence.
     Incomplete,
 }
 

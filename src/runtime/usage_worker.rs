@@ -41,7 +41,6 @@ struct UsageState {
 }
 
 impl UsageWorker {
-    /// Starts both threads.
     pub(super) fn start(search: DiscoveryQuery, question: Question) -> Self {
         let sums = Arc::new(Mutex::new(UsageState::default()));
         let stop = Arc::new(AtomicBool::new(false));
@@ -58,7 +57,6 @@ impl UsageWorker {
         }
     }
 
-    /// Replaces the question.
     pub(super) fn set_question(&self, question: Question) {
         let _ = self.questions.send(question);
     }
@@ -70,7 +68,6 @@ impl Drop for UsageWorker {
     }
 }
 
-/// Reads all sessions.
 fn read(
     search: &DiscoveryQuery,
     sums: &Mutex<UsageState>,
