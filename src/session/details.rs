@@ -16,7 +16,6 @@ const KEPT_BYTES: u64 = 32 << 20;
 /// Limit of cached records.
 const KEPT: usize = 1_000;
 
-/// Details by record.
 #[derive(Clone, Debug, Default)]
 pub struct KnownDetails {
     cached: HashMap<Origin, Arc<Details>>,

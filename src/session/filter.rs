@@ -19,7 +19,6 @@ use crate::model::transcript::Transcript;
 pub struct Filter {
     /// The text as typed.
     pub(crate) typed: String,
-    /// The parsed expression.
     pub(crate) expr: Expr,
     /// Distinguishes answers for this filter from those for earlier ones.
     pub(crate) generation: u32,
@@ -43,7 +42,6 @@ struct ShownBlocks {
 /// Texts to read and judge on another thread.
 #[derive(Clone, Debug)]
 pub struct FilterJob {
-    /// The compiled filter.
     pub judge: Arc<Judge>,
     /// See [`Filter::generation`].
     pub generation: u32,

@@ -121,9 +121,7 @@ indexes! {
     loops: Loops;
     /// Calls by tool, time and arguments.
     calls: Calls;
-    /// Costs.
     spending: Statement, reads account;
-    /// Spans of work.
     timeline: Timeline, reads account;
     /// Content of the model's context window, by request.
     windows: Windows;

@@ -58,7 +58,6 @@ pub const BODY_BUDGET: u64 = 8 << 20;
 const SILENT: u64 = 60_000;
 const SILENT_TOOL: u64 = 300_000;
 
-/// An open session.
 #[derive(Debug, Default)]
 pub struct Session {
     /// The shown transcript: the whole session, or the end of it while the whole is read.
@@ -284,7 +283,6 @@ impl Session {
         seen.after(&self.transcript, self.file.is_caught_up)
     }
 
-    /// Updates the status.
     pub(crate) fn refresh(&mut self, now: Timestamp) {
         self.indexes.compute(&self.transcript);
         self.status.refresh(

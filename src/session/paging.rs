@@ -33,7 +33,6 @@ impl PendingPages {
         }
     }
 
-    /// Forgets all requests.
     pub fn clear(&mut self) {
         self.known.clear();
     }

@@ -32,7 +32,6 @@ pub struct Search {
     pub is_literal: bool,
     /// Syntax error of the regular expression; then the text is taken literally, too.
     pub mistake: Option<Mistake>,
-    /// The compiled pattern.
     pub(crate) pattern: Regex,
     prefilter: Arc<LiteralPrefilter>,
     /// The lane that was shown when the search began.
@@ -69,7 +68,6 @@ pub(crate) enum Seek {
 /// A portion of a search, for another thread.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The compiled pattern.
     pub pattern: Regex,
     /// Literals that a record must contain to be decoded.
     pub prefilter: Arc<LiteralPrefilter>,

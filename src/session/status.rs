@@ -48,7 +48,6 @@ impl Default for SessionStatus {
 }
 
 impl SessionStatus {
-    /// Updates the status.
     pub(super) fn refresh(
         &mut self,
         transcript: &Transcript,
