@@ -21,7 +21,6 @@ use super::stamp::{Stamp, read_at};
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FollowChange {
-    /// Nothing new.
     Quiet,
     /// There are bytes to read.
     Grown,
@@ -45,7 +44,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Reads bytes of a file at an offset.
 type ReadAt = fn(&File, &mut [u8], u64) -> io::Result<usize>;
 
-/// Follows one file.
 #[derive(Debug)]
 pub(crate) struct Follower {
     path: PathBuf,

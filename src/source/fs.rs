@@ -18,7 +18,6 @@ pub use super::metadata::{Metadata, PathKind};
 use super::remote::{self, FarFile};
 use crate::model::timestamp::Timestamp;
 
-/// An open file.
 #[derive(Debug)]
 pub enum File {
     /// On this machine.

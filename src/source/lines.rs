@@ -26,7 +26,6 @@ pub(crate) fn held_of(len: u32) -> usize {
 /// A line that has ended, or the unfinished one.
 #[derive(Clone, Copy, Debug)]
 pub enum Line<'a> {
-    /// The whole line.
     Whole(Record<'a>),
     /// The beginning of a line that is too long.
     TooLong(Record<'a>),

@@ -9,28 +9,21 @@ use crate::model::timestamp::Timestamp;
 /// What lies at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PathKind {
-    /// A regular file.
     File,
-    /// A folder.
     Folder,
-    /// A symbolic link.
     Link,
-    /// A named pipe.
     Pipe,
-    /// A socket.
     Socket,
     /// A terminal, or something else that is read byte by byte.
     CharDevice,
     /// A disk.
     BlockDevice,
-    /// Anything else.
     Other,
 }
 
 /// Facts about a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// What it is.
     pub kind: PathKind,
     pub(crate) device: u64,
     pub(crate) inode: u64,

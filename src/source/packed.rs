@@ -16,7 +16,6 @@ use super::zstd::Zstd;
 
 /// Bytes from which a compression is recognised.
 const MAGIC: usize = 64;
-/// A compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
     /// `.gz`

@@ -155,7 +155,6 @@ pub(super) struct PatternMatches {
     pub(super) closed: Vec<(PathBuf, Result<i32, PathKind>, bool)>,
 }
 
-/// Another machine.
 pub struct Host {
     name: String,
     state: Mutex<HostState>,

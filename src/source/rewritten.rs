@@ -19,7 +19,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RewriteCheck {
-    /// Nothing new.
     Quiet,
     Content(Vec<u8>),
     /// New content that stays broken.
@@ -31,7 +30,6 @@ pub(crate) enum RewriteCheck {
     Unreadable(String),
 }
 
-/// Polls one file.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     path: Arc<Path>,

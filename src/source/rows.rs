@@ -188,7 +188,6 @@ pub struct DatabaseState {
 }
 
 impl DatabaseState {
-    /// The state now.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let base = Stamp::of(path)?;
         let log = Stamp::of(&sidecar(path, "-wal"))

@@ -20,7 +20,6 @@ pub(super) const PROTOCOL: u16 = 2;
 pub(super) const MAGIC: &[u8] = b"tv serve\n";
 /// Longest frame, in bytes: the listing of a folder with some hundred thousand files.
 const LONGEST: u32 = 64 << 20;
-/// Longest greeting.
 pub(super) const LONGEST_GREETING: u32 = 1 << 20;
 /// Longest part of a file in one answer.
 pub(super) const PORTION: usize = 1 << 20;
@@ -133,7 +132,6 @@ pub(super) struct NamedThere {
     pub(super) closed: Vec<(Bytes, Result<i32, PathKind>, bool)>,
 }
 
-/// What was changed.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WireChange {
     pub(super) watch: u32,

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-/// Intervals between tries.
+/// The delay before the second attempt; each further one doubles it, up to the last.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 const LAST_RETRY: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(super) struct FollowFailure {
-    /// In words.
     pub(super) what: String,
     delay: Duration,
     pub(super) retry: Instant,

@@ -24,7 +24,6 @@ pub(crate) enum DatabaseImage {
         /// The log beside it, if it holds a committed change.
         log: Option<(File, Changes)>,
     },
-    /// The whole content.
     Copy(Vec<u8>),
 }
 

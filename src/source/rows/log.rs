@@ -100,9 +100,7 @@ pub(crate) fn first_lost(file: &File) -> Option<u64> {
 
 /// A frame of a log.
 struct LogFrame {
-    /// Its offset.
     at: u64,
-    /// Its page number.
     page: u32,
     /// Size of the database in pages, if it ends a commit.
     pages: u32,
