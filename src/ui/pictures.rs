@@ -23,7 +23,6 @@ use crate::render::picture::{Tile, kitty};
 /// A row of a drawing that is to be written over its half blocks.
 #[derive(Clone, Debug)]
 pub struct PlacedRow {
-    /// The drawing.
     pub drawing: Arc<Drawing>,
     /// The row of the drawing.
     pub row: u16,
