@@ -150,13 +150,7 @@ impl Derived for Timeline {
             if let Some(times) = fact {
                 // As long as the turns are unknown, results may come.
                 let is_awaited = || !transcript.has_all_turns() || awaited.has(transcript, id);
-                timeline.add_entry(
-                    id,
-                    lane,
-                    times,
-                    (is_awaited, awaited.has_ended()),
-                    &mut spans,
-                );
+                timeline.add_entry(id, lane, times, (is_awaited, awaited.has_ended), &mut spans);
             }
         }
         for (lane, time) in account.spans() {

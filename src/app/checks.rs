@@ -147,11 +147,13 @@ impl Check {
 pub struct Checks {
     /// Counts of entries; `None` until the list is first shown.
     notes: Option<CheckCounts>,
-    list: Vec<Check>,
+    /// Findings, the worst first, other faults of calls and records, loops, notes of the lint, pairing.
+    pub(crate) list: Vec<Check>,
     /// Generations of findings and loops that the list was built from; `None` if entries changed
     /// since.
     judged: Option<(u64, u64)>,
-    generation: u64,
+    /// Increases whenever the list is built anew.
+    pub(crate) generation: u64,
 }
 
 impl Checks {
@@ -202,12 +204,6 @@ impl Checks {
         self.list = list;
     }
 
-    /// The list: findings, the worst first, other faults of calls and records, loops, notes of the
-    /// lint, pairing.
-    pub(crate) fn list(&self) -> &[Check] {
-        &self.list
-    }
-
     /// Counts of failures and of other errors, for the bar of views.
     pub(crate) fn failures_and_errors(&self) -> (u64, u64) {
         let errors = self.count(CheckKind::Findings(Severity::Error));
@@ -218,11 +214,6 @@ impl Checks {
     pub(crate) fn count(&self, kind: CheckKind) -> u64 {
         let check = self.list.iter().find(|check| check.kind == kind);
         check.and_then(|check| check.count).unwrap_or(0)
-    }
-
-    /// Generation of the list; it increases with each rebuild.
-    pub(crate) fn generation(&self) -> u64 {
-        self.generation
     }
 
     /// Compactions of the main lane.
@@ -247,7 +238,7 @@ fn of_rules(findings: &Findings, severity: Severity) -> Vec<Check> {
         Check::counted(
             CheckKind::Findings(severity),
             sign,
-            all.count(),
+            all.count,
             (one, many, ""),
             Some(at),
         )

@@ -160,10 +160,10 @@ pub(crate) fn scroll_pop_up(app: &mut App, by: isize) {
 fn accept(app: &mut App) -> Vec<Effect> {
     let command = match &mut app.mode {
         Mode::Palette(palette) => {
-            let below = palette.below();
+            let below = palette.below;
             let commands = Commands {
                 keymap: &app.keys.keymap,
-                ran: app.history.ran.lines(),
+                ran: &app.history.ran.lines,
                 below,
             };
             let Some(parsed) = palette.accept(commands) else {
@@ -436,7 +436,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 fn palette(app: &App, typed: &str) -> Palette {
     let commands = Commands {
         keymap: &app.keys.keymap,
-        ran: app.history.ran.lines(),
+        ran: &app.history.ran.lines,
         below: app.mode.screen(),
     };
     Palette::of(commands, typed, arguments(app))

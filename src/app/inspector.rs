@@ -42,7 +42,8 @@ pub struct Inspector {
     pub at: usize,
     /// Whether the item is a call.
     pub is_call: bool,
-    focus: Option<Focus>,
+    /// The item that is shown.
+    pub(crate) focus: Option<Focus>,
     rows_key: Option<RowsKey>,
     /// Whether the cursor has yet to move to the first value that the item shows, once its record
     /// is read.
@@ -93,11 +94,6 @@ impl Inspector {
     pub(crate) fn set_records(&mut self, records: InspectedRecords) {
         self.records = Some(records);
         self.invalidate_rows();
-    }
-
-    /// The item that is shown.
-    pub fn shown(&self) -> Option<Focus> {
-        self.focus
     }
 
     /// The location in the transcript of the value in the cursor's row.

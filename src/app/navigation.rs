@@ -19,7 +19,7 @@ impl Mode {
             Self::Wall | Self::OnWall { .. } => AppScreen::Wall,
             Self::Help { below, .. } => *below,
             Self::Raw(view) => view.below,
-            Self::Palette(palette) => palette.below(),
+            Self::Palette(palette) => palette.below,
             Self::Normal
             | Self::Search { .. }
             | Self::Filter { .. }

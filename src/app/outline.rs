@@ -108,7 +108,7 @@ impl Outline {
 
     /// Whether sums of visible rows are incomplete.
     pub fn is_incomplete(&self) -> bool {
-        self.sums.incomplete() > 0
+        self.sums.incomplete > 0
     }
 
     /// Called instead of the layout while the pane is hidden.
@@ -210,7 +210,7 @@ impl Outline {
 
     /// Returns the keys of all rows, rebuilt if they are stale. The cursor stays on its row.
     fn refresh(&mut self, wanted: &OutlineInput<'_>) -> OutlineKeys {
-        let generation = (wanted.checks.generation(), wanted.files.generation);
+        let generation = (wanted.checks.generation, wanted.files.generation);
         if self.added_up != wanted.account.generation {
             self.added_up = wanted.account.generation;
             self.turns.clear();
@@ -316,9 +316,9 @@ impl Outline {
         if let Some((_, row)) = self.cached_rows.iter().find(|(known, _)| known == key) {
             return row.clone();
         }
-        let lacking = self.sums.incomplete();
+        let lacking = self.sums.incomplete;
         let row = self.make(wanted, key).unwrap_or_default();
-        if self.sums.incomplete() == lacking {
+        if self.sums.incomplete == lacking {
             self.cached_rows.push((key.clone(), row.clone()));
         }
         row
@@ -342,7 +342,7 @@ impl Outline {
                 Some(self.sums.row_of(transcript, wanted.account, branch))
             }
             OutlineKey::Check(number) => {
-                let check = wanted.checks.list().get(*number)?;
+                let check = wanted.checks.list.get(*number)?;
                 Some(OutlineRow {
                     sign: check.sign,
                     title: check.words(),
@@ -449,7 +449,7 @@ impl Outline {
                 block: place.block,
             }),
             OutlineKey::Branch(number) => branches::head_of(transcript, *number),
-            OutlineKey::Check(number) => scene.checks.list().get(*number)?.target(transcript),
+            OutlineKey::Check(number) => scene.checks.list.get(*number)?.target(transcript),
             OutlineKey::File(path) => {
                 let first = files.file(path)?.uses.first()?.place;
                 Some(Focus {

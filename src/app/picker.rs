@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use tui_input::{Input, InputRequest};
 
 use self::query::{Fit, SessionFacts, SessionQuery};
-use self::texts::{TextHits, TextProgress};
+use self::texts::TextHits;
 use crate::analysis::wall::{Glance, SessionRow};
 use crate::app::input::action::Action;
 use crate::app::views::list::List;
@@ -65,10 +65,10 @@ pub struct Picker {
     /// whose texts have them. If there are none, those with the letters in their title.
     list: List<SessionPlace>,
     /// Number of sessions with hits in their texts only.
-    hits: usize,
+    pub hits: usize,
     /// Whether the listed sessions only have the letters of the typed words.
     is_guess: bool,
-    texts: TextHits,
+    pub(crate) texts: TextHits,
     is_stale: bool,
     query: SessionQuery,
     /// Number of sessions that were matched against the typed text, from the start of `sessions`.
@@ -168,16 +168,6 @@ impl Picker {
     /// Number of sessions whose facts match the typed text, and of all sessions.
     pub fn counts(&self) -> (usize, usize) {
         (self.list.keys().len() - self.hits, self.sessions.len())
-    }
-
-    /// Number of sessions with hits in their texts only.
-    pub fn hits(&self) -> usize {
-        self.hits
-    }
-
-    /// Progress of the search through texts.
-    pub fn progress(&self) -> TextProgress {
-        self.texts.progress
     }
 
     /// The chosen session, with the hit in its text if its facts do not match.

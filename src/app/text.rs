@@ -246,8 +246,8 @@ impl TextPane {
     pub(crate) fn restore(&mut self, to: &SavedPosition) {
         self.view.anchor = to.anchor;
         self.view.focus = to.focus;
-        self.stale.sequence |= self.folds.branches() != to.folds.branches();
-        self.stale.sequence |= self.folds.runs.open() != to.folds.runs.open();
+        self.stale.sequence |= self.folds.branches != to.folds.branches;
+        self.stale.sequence |= self.folds.runs.open != to.folds.runs.open;
         self.folds.clone_from(&to.folds);
         self.stale.sequence |= self.open_lanes != to.open_lanes;
         self.open_lanes.clone_from(&to.open_lanes);

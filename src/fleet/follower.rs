@@ -337,7 +337,7 @@ impl FleetFollower<'_> {
         let (now, clock) = (self.now(), Instant::now());
         let mut own = HashSet::new();
         for member in &mut self.members {
-            let is_in_turn = is_all && !member.is_idle();
+            let is_in_turn = is_all && !member.is_idle;
             let is_due = member.due().is_some_and(|due| due <= clock);
             if is_in_turn || is_due || member.is_named(&named) {
                 member.poll(self.outlet, self.inbox, &hints, now);

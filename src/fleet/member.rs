@@ -60,7 +60,7 @@ pub(super) struct FleetMember<'o> {
     /// Whether the row may have changed.
     is_stale: bool,
     /// Whether only a write can change it, so that everything which can be read again is freed.
-    is_idle: bool,
+    pub(crate) is_idle: bool,
 }
 
 /// State of the reading.
@@ -133,11 +133,6 @@ impl<'o> FleetMember<'o> {
         let calls = TurnFacts::of(transcript.entries()).calls;
         let work = self.session.indexes.account.time(None).work();
         Some((transcript.turns().len() as u64, u64::from(calls), work))
-    }
-
-    /// Whether nothing changes without a write.
-    pub(super) fn is_idle(&self) -> bool {
-        self.is_idle
     }
 
     /// Whether it is polled only by sweeps: it is at rest, and a write to its database is usually
@@ -615,7 +610,7 @@ mod tests {
         let taken = allocation_counter::measure(|| {
             read(&mut member, &outlet, &inbox, now);
         });
-        assert!(member.is_idle());
+        assert!(member.is_idle);
         assert!(taken.bytes_current < 30_000, "{}", taken.bytes_current);
         // After a write it is as it was.
         let before = member.row.clone().unwrap();

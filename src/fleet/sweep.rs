@@ -49,7 +49,7 @@ impl PollSweep {
             } else {
                 0
             };
-            let member = members.get_mut(self.next).filter(|member| member.is_idle());
+            let member = members.get_mut(self.next).filter(|member| member.is_idle);
             self.next += 1;
             let Some(member) = member else { continue };
             member.poll(outlet, inbox, &self.hints, now);
@@ -99,9 +99,9 @@ mod tests {
             ..FoundSession::new(place, "pi", Text::clean("s1"))
         };
         let mut member = FleetMember::new(found, Databases::default(), &[]);
-        assert!(!member.is_idle());
+        assert!(!member.is_idle);
         read(&mut member, outlet, inbox);
-        assert!(member.is_idle());
+        assert!(member.is_idle);
         member
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let mut member = FleetMember::new(found, Databases::default(), &[]);
         assert!(read(&mut member, &outlet, &inbox).is_some());
         let named = [path.as_path()].into();
-        assert!(member.is_idle() && member.due().is_none() && !member.is_named(&named));
+        assert!(member.is_idle && member.due().is_none() && !member.is_named(&named));
         let open = fs::read_dir("/proc/self/fd")
             .into_iter()
             .flatten()
@@ -244,6 +244,6 @@ mod tests {
         let row = read(&mut member, &outlet, &inbox).unwrap();
         assert_eq!(row.last.len(), 2);
         // The session was active just now.
-        assert!(!member.is_idle() && member.is_named(&named));
+        assert!(!member.is_idle && member.is_named(&named));
     }
 }

@@ -61,7 +61,7 @@ pub(crate) enum CountingNeed {
 
 /// Selects the records of a file that counting needs.
 pub struct Counting {
-    rules: &'static CountingRules,
+    pub(crate) rules: &'static CountingRules,
     is_companion: bool,
     has_begun: bool,
     /// Where each word of the rules is in the current record.
@@ -87,11 +87,6 @@ impl Counting {
             found: vec![Occurrence::NotSearched; rules.words.len()],
             value: Vec::new(),
         }
-    }
-
-    /// Names of members that are not parsed.
-    pub(crate) fn closed(&self) -> &'static [&'static str] {
-        self.rules.closed
     }
 
     /// Whether a record without them suffices for counting.

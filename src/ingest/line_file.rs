@@ -200,7 +200,8 @@ impl LineFile {
 
 /// The value of a line without texts, if that suffices for counting.
 fn account_of<'a>(line: Line<'a>, counting: &Counting) -> Option<Json<'a>> {
-    value_without(line.record().bytes, counting.closed()).filter(|value| counting.suffices(value))
+    value_without(line.record().bytes, counting.rules.closed)
+        .filter(|value| counting.suffices(value))
 }
 
 /// Takes back the sent form of a line. Returns whether the line must be emitted.

@@ -109,7 +109,7 @@ impl<'a> Listing for ToolList<'a> {
                 Value::tokens(row.carriage.map(|one| one.carried))
             }),
             ToolColumn::figures("results", 8, 1)
-                .sorted_by("bytes", |row| Value::bytes(Some(row.tool.bytes())))
+                .sorted_by("bytes", |row| Value::bytes(Some(row.tool.bytes)))
                 .dim(),
         ]
     }

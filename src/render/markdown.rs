@@ -73,11 +73,11 @@ pub fn rows(
         for span in definitions.before(place) {
             writer.definition(text.get(span.clone()), span.start);
         }
-        writer.source_map.enter(&event, &range, writer.inline.ink());
+        writer.source_map.enter(&event, &range, writer.inline.ink);
         let end = range.end;
         let source = text.get(range).unwrap_or_default();
         writer.event(event, source, before, rest);
-        writer.source_map.end_element(end, writer.inline.ink());
+        writer.source_map.end_element(end, writer.inline.ink);
         if writer.rows.len() >= limit {
             break;
         }
@@ -296,7 +296,7 @@ impl MarkdownWriter<'_> {
             self.inline.text(line.trim_end_matches('\n'));
             if line.ends_with('\n') {
                 self.inline.new_line();
-                self.source_map.next_line(self.inline.ink());
+                self.source_map.next_line(self.inline.ink);
             }
         }
     }

@@ -83,7 +83,7 @@ pub fn write(options: &CheckOptions, out: &mut dyn Write) -> Result<ReportOutcom
         |mut reading| {
             sessions += 1;
             let findings = Findings::of(&reading.transcript);
-            totals = totals + findings.counts();
+            totals = totals + findings.counts;
             let wanted = at_least(&findings, options.least);
             let mut pager = reading.pager.take();
             match options.form {
@@ -232,7 +232,7 @@ fn write_text(
         let path = reading::on_one_line(path);
         write!(out, "{path}:{row}:{column}: {severity}[{rule}]: {message}")?;
         let unit = if first.has_lines { "line" } else { "record" };
-        match (kind.count(), kind.last.place.line) {
+        match (kind.count, kind.last.place.line) {
             (1, _) => {}
             (count, 0) => write!(out, " (the first of {count})")?,
             (count, last) => write!(out, " (the first of {count}, the last in {unit} {last})")?,

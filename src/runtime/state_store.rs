@@ -172,7 +172,7 @@ impl StateStore {
         widths: PaneWidths,
     ) -> Result<(), String> {
         let kept = [&typed.searches, &typed.filters, &typed.ran];
-        let has_typed = kept.iter().any(|lines| !lines.fresh().is_empty());
+        let has_typed = kept.iter().any(|lines| !lines.fresh.is_empty());
         if !has_typed && widths == self.widths {
             return Ok(());
         }

@@ -137,12 +137,12 @@ impl Habits {
             for line in fresh {
                 history.add(line);
             }
-            history.lines().to_vec()
+            history.lines
         };
         Self {
-            searches: joined(self.searches, typed.searches.fresh()),
-            filters: joined(self.filters, typed.filters.fresh()),
-            commands: joined(self.commands, typed.ran.fresh()),
+            searches: joined(self.searches, &typed.searches.fresh),
+            filters: joined(self.filters, &typed.filters.fresh),
+            commands: joined(self.commands, &typed.ran.fresh),
             widths: PaneWidths {
                 outline: later(self.widths.outline, before.outline, now.outline),
                 inspector: later(self.widths.inspector, before.inspector, now.inspector),

@@ -324,8 +324,8 @@ fn fitting(app: &App) -> String {
     } else {
         format!("{fitting} of {all}")
     };
-    let hits = app.picker.hits();
-    let texts = match app.picker.progress() {
+    let hits = app.picker.hits;
+    let texts = match app.picker.texts.progress {
         TextProgress::Idle => String::new(),
         TextProgress::Underway => format!(
             ", {hits} by text{}",

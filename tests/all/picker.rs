@@ -665,7 +665,7 @@ proptest! {
         }
         stage.press("down pgdn up");
         let (fitting, all) = stage.app.picker.counts();
-        let shown = fitting + stage.app.picker.hits();
+        let shown = fitting + stage.app.picker.hits;
         assert!(fitting <= all && (shown == 0) == stage.app.picker.chosen().is_none());
         stage.picture();
     }

@@ -257,10 +257,10 @@ fn what_is_known_of_the_whole_is_there_with_it() {
     );
     let judged = Findings::of(&stage.app.reader.session.transcript);
     assert_eq!(
-        stage.app.reader.session.indexes.findings.counts(),
-        judged.counts()
+        stage.app.reader.session.indexes.findings.counts,
+        judged.counts
     );
-    assert!(judged.counts().total() > 4_000, "calls without results");
+    assert!(judged.counts.total() > 4_000, "calls without results");
 }
 
 /// A session of so many prompts and answers.

@@ -13,8 +13,8 @@ use crate::model::transcript::Transcript;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Awaited {
     /// Position of the newest turn in the order, and its start.
-    turn: (usize, Option<Timestamp>),
-    has_ended: bool,
+    pub(crate) turn: (usize, Option<Timestamp>),
+    pub(crate) has_ended: bool,
 }
 
 impl Awaited {
@@ -25,16 +25,6 @@ impl Awaited {
             turn: newest(transcript, last),
             has_ended: transcript.has_ended(),
         }
-    }
-
-    /// Position of the newest turn in the order.
-    pub(crate) fn newest_turn(&self) -> usize {
-        self.turn.0
-    }
-
-    /// Whether the session has ended.
-    pub(crate) fn has_ended(&self) -> bool {
-        self.has_ended
     }
 
     /// Whether calls without results in an entry may still get one.

@@ -57,7 +57,8 @@ pub(crate) struct Tool {
     pub(super) calls: Vec<Place>,
     pub(crate) durations: Durations,
     outcomes: [usize; 6],
-    bytes: u64,
+    /// Size of all results.
+    pub(crate) bytes: u64,
 }
 
 impl Tool {
@@ -84,11 +85,6 @@ impl Tool {
     /// The number of calls with this outcome.
     pub(crate) fn ended(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
-    }
-
-    /// Size of all results in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) struct Alike<'a> {
     pub(crate) first: &'a Finding,
     /// The last one, which may be the first.
     pub(crate) last: &'a Finding,
-    count: u64,
+    pub(crate) count: u64,
 }
 
 impl<'a> Alike<'a> {
@@ -26,11 +26,6 @@ impl<'a> Alike<'a> {
             count: alike.count + 1,
             ..alike
         }))
-    }
-
-    /// The number of findings.
-    pub(crate) fn count(&self) -> u64 {
-        self.count
     }
 
     /// Whether a finding has the same rule and severity.

@@ -61,7 +61,7 @@ const ALL: Range<EntryId> = EntryId(0)..EntryId(u32::MAX);
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     by_entry: BTreeMap<EntryId, Vec<Finding>>,
-    counts: Counts,
+    pub counts: Counts,
     dependents: Dependents,
     frame: LintState,
     /// Records of compactions, by entry.
@@ -169,8 +169,8 @@ impl Findings {
         transcript.turns_need_full_update()
             || self.answers_seen != transcript.retracted_answers()
             || self.moved.iter().any(|id| Some(id) != last)
-            || (self.frame.awaited.has_ended() && !transcript.has_ended())
-            || newest_turn < self.frame.awaited.newest_turn()
+            || (self.frame.awaited.has_ended && !transcript.has_ended())
+            || newest_turn < self.frame.awaited.turn.0
             || self.frame.model.as_ref() != first_model(transcript)
             || (self.judged > 0 && self.has_links != transcript.has_links())
     }
@@ -371,11 +371,6 @@ impl Findings {
     #[cfg(test)]
     pub(super) fn records_awaited(&self) -> usize {
         self.dependents.records().count()
-    }
-
-    /// The number of findings by severity.
-    pub fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// The findings of an entry.

@@ -52,7 +52,7 @@ fn without_call(scene: &mut LintScene<'_>) {
     } else {
         // The part with the call may still arrive.
         scene.wait_for(Dependency::Next(scene.entry.lane.clone()));
-        if !scene.frame.awaited.has_ended() {
+        if !scene.frame.awaited.has_ended {
             return;
         }
     }

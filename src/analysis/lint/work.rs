@@ -94,7 +94,7 @@ fn judge_call(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, work: &Work) 
         false,
     );
     let name = name_of(asked, work);
-    let is_over = scene.frame.awaited.has_ended();
+    let is_over = scene.frame.awaited.has_ended;
     if life.delivered.is_none() {
         // The notice may still arrive, or the session may end.
         scene.wait_for(Dependency::Next(scene.entry.lane.clone()));
@@ -151,7 +151,7 @@ fn unended(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, work: &Work, nam
         return add(scene, &UNPOLLED, asked, UNPOLLED.severity, None, message);
     }
     // Servers run for long, as long as the session does.
-    let severity = if awaited.has_ended() {
+    let severity = if awaited.has_ended {
         NO_END.severity
     } else {
         Severity::Note

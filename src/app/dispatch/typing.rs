@@ -32,8 +32,8 @@ pub(crate) fn edit_input(app: &mut App, request: InputRequest) {
         Mode::Palette(palette) => {
             let commands = Commands {
                 keymap: &app.keys.keymap,
-                ran: app.history.ran.lines(),
-                below: palette.below(),
+                ran: &app.history.ran.lines,
+                below: palette.below,
             };
             palette.edit_input(commands, request);
         }
@@ -125,7 +125,7 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
             let typed = input.value().to_owned();
             app.mode = Mode::Normal;
             app.history.of(HistoryKind::Search).add(&typed);
-            let last = app.history.of(HistoryKind::Search).lines().last().cloned();
+            let last = app.history.of(HistoryKind::Search).lines.last().cloned();
             app.reader
                 .with_text(|text, scene| search::accept(text, scene, &typed, last))
         }
@@ -181,10 +181,10 @@ pub(crate) fn complete(app: &mut App) {
         Mode::Palette(palette) => {
             let commands = Commands {
                 keymap: &app.keys.keymap,
-                ran: app.history.ran.lines(),
-                below: palette.below(),
+                ran: &app.history.ran.lines,
+                below: palette.below,
             };
-            match palette.expression().filter(|_| !palette.has_moved()) {
+            match palette.expression().filter(|_| !palette.has_moved) {
                 Some((command, input, about)) => {
                     let mut input = Input::new(input.to_owned());
                     let command = command.to_owned();

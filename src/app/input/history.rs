@@ -6,9 +6,9 @@ const MAX_LINES: usize = 100;
 /// Lines of one kind, the newest last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineHistory {
-    lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
     /// Lines typed since the program started; they are saved at the end.
-    fresh: Vec<String>,
+    pub(crate) fresh: Vec<String>,
     at: Option<usize>,
     draft: String,
 }
@@ -72,16 +72,6 @@ impl LineHistory {
         }
     }
 
-    /// All lines, the newest last.
-    pub(crate) fn lines(&self) -> &[String] {
-        &self.lines
-    }
-
-    /// The lines typed since the program started, the newest last.
-    pub(crate) fn fresh(&self) -> &[String] {
-        &self.fresh
-    }
-
     /// The line before or after the one recalled last. The unfinished line follows the newest one.
     pub(crate) fn recall(&mut self, is_older: bool, typed: &str) -> Option<String> {
         let at = match (self.at, is_older) {
@@ -112,18 +102,15 @@ mod tests {
         let mut history = LineHistory::of((0..150).map(|n| n.to_string()).collect());
         assert_eq!(
             (
-                history.lines().len(),
-                history.lines().first().map(String::as_str)
+                history.lines.len(),
+                history.lines.first().map(String::as_str)
             ),
             (100, Some("50"))
         );
         history.add("70");
         history.add("new");
-        assert_eq!(history.fresh(), ["70", "new"]);
-        assert_eq!(
-            history.lines().iter().filter(|line| *line == "70").count(),
-            1
-        );
+        assert_eq!(history.fresh, ["70", "new"]);
+        assert_eq!(history.lines.iter().filter(|line| *line == "70").count(), 1);
         assert_eq!(history.recall(true, "").as_deref(), Some("new"));
         assert_eq!(history.recall(true, "").as_deref(), Some("70"));
         assert_eq!(history.recall(true, "").as_deref(), Some("149"));

@@ -118,7 +118,7 @@ fn next_item(
     is_pushed: bool,
 ) -> Option<Focus> {
     let focus = text.page_item.or(text.view.focus)?;
-    let shown = inspector.shown();
+    let shown = inspector.focus;
     if shown == Some(focus) {
         inspector.moved = None;
         return Some(focus);
@@ -263,7 +263,7 @@ fn step(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>, b
 /// Scrolls the text to the value of the cursor's row. Only within the inspected item, since the inspector would follow
 /// another one.
 fn show_location(inspector: &mut Inspector, text: &mut TextPane, scene: &mut Scene<'_>) {
-    let shown = inspector.shown();
+    let shown = inspector.focus;
     let Some(spot) = inspector
         .location()
         .filter(|spot| Some(spot.focus) == shown)
@@ -304,7 +304,7 @@ fn copy(inspector: &mut Inspector, scene: &mut Scene<'_>) -> Vec<Effect> {
         return Vec::new();
     };
     let entry = inspector
-        .shown()
+        .focus
         .and_then(|focus| Some((scene.session.transcript.get(focus.entry)?, focus)));
     let Some((entry, focus)) = entry else {
         return Vec::new();

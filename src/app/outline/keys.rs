@@ -46,7 +46,7 @@ impl OutlineKeys {
                 of_lanes(sessions),
                 left.map(|branch| OutlineKey::Branch(branch.number))
                     .collect(),
-                (0..checks.list().len()).map(OutlineKey::Check).collect(),
+                (0..checks.list.len()).map(OutlineKey::Check).collect(),
                 of_files(files),
                 of_lanes(agents),
             ],

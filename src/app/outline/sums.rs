@@ -27,7 +27,7 @@ pub struct BranchSums {
     /// Number of entries that may still be summed in this frame.
     budget: usize,
     /// Sums requested in this frame that are incomplete.
-    incomplete: usize,
+    pub(super) incomplete: usize,
 }
 
 /// A partial sum, and how many entries are in it.
@@ -63,11 +63,6 @@ impl BranchSums {
     pub(crate) fn begin_frame(&mut self) {
         self.budget = A_FRAME;
         self.incomplete = 0;
-    }
-
-    /// Number of sums requested in this frame that are incomplete.
-    pub(crate) fn incomplete(&self) -> usize {
-        self.incomplete
     }
 
     /// Drops the sum of the branch that has a changed entry.

@@ -137,7 +137,7 @@ fn why_empty(picker: &Picker, screen: &Screen, room: (usize, usize)) -> String {
         (_, 0, true) => nowhere(picker, room),
         (_, 0, false) => format!("Looking for sessions{ellipsis}"),
         (_, _, _) if picker.is_at_work() => String::new(),
-        (_, _, _) if picker.progress() == TextProgress::Underway => {
+        (_, _, _) if picker.texts.progress == TextProgress::Underway => {
             format!("Looking through their texts{ellipsis}")
         }
         (_, _, _) => format!("No session fits \"{}\".", picker.input.value()),

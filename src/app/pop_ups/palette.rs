@@ -17,11 +17,11 @@ pub struct Palette {
     pub choices: Vec<CommandChoice>,
     /// Index of the selected command.
     pub selected: usize,
-    below: AppScreen,
+    pub(crate) below: AppScreen,
     /// Commands with arguments that exist here: sessions, runs, branches, alarms.
     offered: Vec<CommandChoice>,
     /// Whether the user has moved the selection.
-    has_moved: bool,
+    pub(crate) has_moved: bool,
 }
 
 /// A command that matches.

@@ -125,7 +125,7 @@ impl Reader {
 
     /// The entries in the window and in the inspector; their bodies stay in memory.
     fn visible_entries(&self) -> impl Iterator<Item = EntryId> {
-        let inspected = self.inspector.shown().map(|focus| focus.entry);
+        let inspected = self.inspector.focus.map(|focus| focus.entry);
         self.text
             .view
             .lines

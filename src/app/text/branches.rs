@@ -29,7 +29,7 @@ pub(crate) fn hidden(transcript: &Transcript, folds: &Folds) -> HashSet<EntryId>
     for branch in branches
         .list
         .iter()
-        .filter(|branch| folds.branches().contains(&branch.number))
+        .filter(|branch| folds.branches.contains(&branch.number))
     {
         let entries = with_nested(transcript, branch)
             .into_iter()

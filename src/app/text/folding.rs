@@ -231,7 +231,7 @@ pub(crate) fn unfold(text: &mut TextPane, scene: &mut Scene<'_>) -> Vec<Effect> 
         toggle_branch(text, scene);
         return Vec::new();
     }
-    if here.is_some_and(|number| text.folds.branches().contains(&number)) {
+    if here.is_some_and(|number| text.folds.branches.contains(&number)) {
         text.folds.unfolded_branch = here;
         return expand(text, scene);
     }

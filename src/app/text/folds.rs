@@ -24,7 +24,7 @@ pub struct Folds {
     by_hand: HashMap<Key, Vec<Fold>>,
     nodes: HashMap<Key, NodeFolds>,
     /// Numbers of folded branches, which show one row each.
-    branches: HashSet<usize>,
+    pub(crate) branches: HashSet<usize>,
     /// The branch that the fold key unfolded last; the same key folds it again.
     pub(crate) unfolded_branch: Option<usize>,
     /// Runs of equal calls, folded into one row each.
@@ -79,11 +79,6 @@ impl Folds {
         if let Some(nodes) = self.nodes.get_mut(entry) {
             nodes.close_all(block);
         }
-    }
-
-    /// Numbers of the folded branches.
-    pub(crate) fn branches(&self) -> &HashSet<usize> {
-        &self.branches
     }
 
     /// Folds or unfolds a branch.
@@ -153,7 +148,7 @@ pub(crate) fn update_branches(text: &mut TextPane, session: &Session) -> bool {
     let changed = session.transcript.branches_changed();
     if std::mem::replace(&mut text.stale.branches_seen, changed) != changed {
         text.cache.clear();
-        text.stale.sequence |= !text.folds.branches().is_empty();
+        text.stale.sequence |= !text.folds.branches.is_empty();
         return true;
     }
     false
@@ -171,7 +166,7 @@ pub fn toggle_branch(text: &mut TextPane, scene: &mut Scene<'_>) {
     }
     let number = branch.number;
     let head = scene.session.transcript.branches().head(branch);
-    let is_folded = !text.folds.branches().contains(&number);
+    let is_folded = !text.folds.branches.contains(&number);
     let is_prompt = head
         .and_then(|id| scene.session.transcript.get(id))
         .is_some_and(|entry| entry.marks.prompt);
@@ -192,7 +187,7 @@ pub(crate) fn unfold_branch(text: &mut TextPane, scene: &Scene<'_>, focus: Focus
         .branches()
         .of(focus.entry)
         .map(|branch| branch.number);
-    match folded.filter(|number| text.folds.branches().contains(number)) {
+    match folded.filter(|number| text.folds.branches.contains(number)) {
         Some(number) => {
             set_branch(text, number, false);
             true
@@ -220,7 +215,7 @@ fn unfold_branches_above(text: &mut TextPane, scene: &Scene<'_>, id: EntryId) {
     }
     for number in above
         .into_iter()
-        .filter(|number| text.folds.branches().contains(number))
+        .filter(|number| text.folds.branches.contains(number))
         .collect::<Vec<_>>()
     {
         set_branch(text, number, false);

@@ -329,7 +329,7 @@ impl Layouts<'_> {
     /// The start time of a running sub-agent; `None` if it has ended or its turn is over.
     fn running_since(&self, id: EntryId, call: &ToolCall, lane: &LaneFacts) -> Option<Timestamp> {
         let turn = self.account.turn_of(self.transcript, id);
-        let is_awaited = !self.awaited.has_ended() && self.transcript.is_newest_turn(turn);
+        let is_awaited = !self.awaited.has_ended && self.transcript.is_newest_turn(turn);
         let fate = agents::fate(self.transcript, Some(lane), Some(call), is_awaited);
         let began = || {
             lane.entries
@@ -466,9 +466,8 @@ impl Layouts<'_> {
     /// The rows above the head of a branch or helper, each with whether the branch or helper is
     /// folded into it.
     fn above(&self, id: EntryId, inputs: &LayoutInputs) -> Vec<(String, bool)> {
-        let is_folded = |branch: &Branch| {
-            self.filter.is_none() && self.folds.branches().contains(&branch.number)
-        };
+        let is_folded =
+            |branch: &Branch| self.filter.is_none() && self.folds.branches.contains(&branch.number);
         let branch = self.transcript.branches().beginning_at(id);
         let branch =
             branch.map(|branch| (phrases::branch(branch, self.transcript), is_folded(branch)));

@@ -38,7 +38,7 @@ pub struct FoldedRuns {
     /// The scan in progress.
     scan: Option<RunScan>,
     /// First entries of open runs.
-    open: HashSet<EntryId>,
+    pub(crate) open: HashSet<EntryId>,
     /// The run that enter opened last; the next enter closes it.
     last: Option<EntryId>,
 }
@@ -142,11 +142,6 @@ impl FoldedRuns {
             .get(&id)
             .copied()
             .or_else(|| found.runs.contains_key(&id).then_some(id))
-    }
-
-    /// The heads of open runs.
-    pub(crate) fn open(&self) -> &HashSet<EntryId> {
-        &self.open
     }
 
     /// Folds a run again.

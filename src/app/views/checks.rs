@@ -129,7 +129,7 @@ const FAULTS: [OfFaults; 3] = [
 
 impl ChecksView {
     fn refresh(&mut self, scene: &PageScene<'_>) {
-        let made = (scene.checks.generation(), scene.indexes.brief.generation);
+        let made = (scene.checks.generation, scene.indexes.brief.generation);
         if self.built_from.replace(made) != Some(made) {
             self.rows.set(rows(scene, &self.opened), scene.follows);
         }
@@ -161,7 +161,7 @@ fn rows(scene: &PageScene<'_>, opened: &BTreeSet<Kind>) -> Vec<CheckRow> {
             rows.extend(failed);
         }
     }
-    if rows.is_empty() && scene.findings.counts().total() == 0 {
+    if rows.is_empty() && scene.findings.counts.total() == 0 {
         rows.push(CheckRow::Good(match scene.is_whole {
             false => "The session is still being read.",
             true if others().all(|row| row == PAIRED) => {
@@ -197,11 +197,11 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
             .filter(|finding| finding.severity == severity)
     };
     let mut rows: Vec<CheckRow> = Alike::of(of_it())
-        .map(|all| CheckRow::Heading(SectionSubject::Lint(severity), all.count()))
+        .map(|all| CheckRow::Heading(SectionSubject::Lint(severity), all.count))
         .into_iter()
         .collect();
     for kind in group_findings(of_it()) {
-        if kind.count() == 1 {
+        if kind.count == 1 {
             rows.push(CheckRow::of(kind.first, false));
             continue;
         }
@@ -220,7 +220,7 @@ fn of_lint(scene: &PageScene<'_>, opened: &BTreeSet<Kind>, severity: Severity) -
 
 /// Checks that are neither findings nor failures.
 fn others<'a>(scene: &PageScene<'a>) -> impl Iterator<Item = &'a Check> + use<'a> {
-    scene.checks.list().iter().filter(|check| {
+    scene.checks.list.iter().filter(|check| {
         !matches!(
             check.kind,
             checks::CheckKind::Findings(_) | checks::CheckKind::Failed
@@ -403,7 +403,7 @@ fn group_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'
 
 /// The check of this kind.
 fn check<'a>(scene: &PageScene<'a>, kind: checks::CheckKind) -> Option<&'a Check> {
-    scene.checks.list().iter().find(|check| check.kind == kind)
+    scene.checks.list.iter().find(|check| check.kind == kind)
 }
 
 impl ChecksView {
@@ -446,7 +446,7 @@ impl ChecksView {
                     .unwrap_or_default();
             }
             CheckRow::Kind(kind) => match group_of(scene, *kind) {
-                Some(kind) => (format!("The first of {}: ", kind.count()), kind.first),
+                Some(kind) => (format!("The first of {}: ", kind.count), kind.first),
                 None => return Vec::new(),
             },
             _ => match finding(scene, row) {
@@ -465,7 +465,7 @@ impl ChecksView {
 }
 
 fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
-    let counts = scene.findings.counts();
+    let counts = scene.findings.counts;
     let refused = failures::of(scene, |fault| fault == Fault::Refused).count();
     let failed = scene.checks.count(checks::CheckKind::Failed);
     let parts = [
@@ -564,7 +564,7 @@ impl<'a> Listing for CheckList<'a> {
             CheckRow::Kind(kind) => {
                 let kind = group_of(scene, *kind)?;
                 Some(CheckCells {
-                    number: Some(kind.count()),
+                    number: Some(kind.count),
                     needs_name: true,
                     ..of_finding(kind.first)
                 })

@@ -118,7 +118,7 @@ pub(crate) fn between_agents(line: &RolloutLine<'_>, thread: &mut Thread, out: &
     let mut entry = thread.titled_entry(line, (&title, text), out);
     entry.blocks.extend(unknown_parts(content, Piece(0), out));
     // A message after the end of a turn that does not begin another one gets no answer.
-    let is_answered = !thread.is_over() || payload.get("trigger_turn").is_true();
+    let is_answered = !thread.is_over || payload.get("trigger_turn").is_true();
     let from = Sender {
         kind: SenderKind::Peer,
         name: payload.get("author").text(),

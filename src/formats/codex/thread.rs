@@ -55,7 +55,7 @@ pub(crate) struct Thread {
     turns: TurnEntries,
     has_prompt: bool,
     /// Whether the last turn has ended, without a prompt since.
-    is_over: bool,
+    pub(crate) is_over: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -248,11 +248,6 @@ impl Thread {
         if let Some(request) = &mut self.request {
             request.is_open = false;
         }
-    }
-
-    /// Whether no turn is running.
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over
     }
 
     pub(crate) fn stop_turn(&mut self) {

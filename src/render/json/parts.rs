@@ -11,7 +11,7 @@ pub(crate) type JsonChild<'a> = (Option<Text>, &'a str);
 
 /// Iterator over the children of an object or array; ends where the text is not JSON.
 pub(crate) struct JsonChildren<'a> {
-    rest: &'a str,
+    pub(crate) rest: &'a str,
     is_map: bool,
 }
 
@@ -23,11 +23,6 @@ impl<'a> JsonChildren<'a> {
             rest: text.get(1..).unwrap_or_default(),
             is_map,
         }
-    }
-
-    /// The text after the last child.
-    pub(crate) fn rest(&self) -> &'a str {
-        self.rest
     }
 }
 

@@ -76,7 +76,7 @@ impl MarkdownWriter<'_> {
         let (label, address) = source.split_once("]:").unwrap_or_default();
         let is_prose = !label.is_empty() && !address.contains(['/', '.', '#', '@', ':']);
         for (at, line) in source.lines().enumerate() {
-            self.source_map.set_line_at(start, at, self.inline.ink());
+            self.source_map.set_line_at(start, at, self.inline.ink);
             if is_prose {
                 self.inline.text(line.trim());
             } else {

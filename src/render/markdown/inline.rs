@@ -22,7 +22,7 @@ pub(crate) struct Inline<'a> {
     styles: Vec<Style>,
     open: Vec<Link>,
     links: LinkTargets,
-    ink: usize,
+    pub(crate) ink: usize,
 }
 
 /// An open link: its address, its title and its text so far.
@@ -53,11 +53,6 @@ impl<'a> Inline<'a> {
         self.ink = 0;
         self.new_line();
         std::mem::take(&mut self.lines)
-    }
-
-    /// Number of visible characters so far: wrapping keeps all of them in order.
-    pub(crate) fn ink(&self) -> usize {
-        self.ink
     }
 
     /// Ends the line, unless it is empty.

@@ -72,7 +72,7 @@ pub(super) fn children_of(value: TreeValue<'_>, reach: usize) -> (Vec<TreeChild<
                 })
                 .collect();
             // The closing bracket is not a child.
-            let left = parts.rest().trim().len().saturating_sub(1);
+            let left = parts.rest.trim().len().saturating_sub(1);
             (children, Hidden::Bytes(left))
         }
     }

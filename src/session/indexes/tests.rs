@@ -356,7 +356,7 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
                 name,
                 tool.count(),
                 tool.failed(),
-                tool.bytes(),
+                tool.bytes,
                 spread,
                 calls.of_tool(name).collect::<Vec<_>>(),
             ),

@@ -73,11 +73,6 @@ impl Palette {
         self.has_moved = false;
     }
 
-    /// Whether the user has moved the selection.
-    pub(crate) fn has_moved(&self) -> bool {
-        self.has_moved
-    }
-
     /// The choices for the line: those of an argument behind the name of a command, otherwise commands.
     fn choices(&self, scene: Commands<'_>) -> Vec<CommandChoice> {
         let typed = self.input.value().trim_start();
@@ -123,10 +118,6 @@ impl Palette {
     /// Whether the line is a command as it stands.
     pub fn is_complete(&self) -> bool {
         self.input.value().trim().parse::<TypedCommand>().is_ok()
-    }
-
-    pub fn below(&self) -> AppScreen {
-        self.below
     }
 
     pub(crate) fn select(&mut self, by: isize) {

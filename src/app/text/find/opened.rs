@@ -49,8 +49,8 @@ impl FoldState<'_> {
     pub(crate) fn snapshot(&self) -> FoldSnapshot {
         FoldSnapshot {
             lanes: self.lanes.clone(),
-            branches: self.folds.branches().clone(),
-            runs: self.folds.runs.open().clone(),
+            branches: self.folds.branches.clone(),
+            runs: self.folds.runs.open.clone(),
             thinking: *self.thinking,
             level: *self.level,
         }
@@ -63,9 +63,9 @@ impl OpenedFolds {
         self.lanes
             .extend(now.lanes.difference(&before.lanes).cloned());
         self.branches
-            .extend(before.branches.difference(now.folds.branches()));
+            .extend(before.branches.difference(&now.folds.branches));
         self.runs
-            .extend(now.folds.runs.open().difference(&before.runs));
+            .extend(now.folds.runs.open.difference(&before.runs));
         self.has_shown_thinking |= *now.thinking && !before.thinking;
         if *now.level != before.level {
             let first = self.level.map_or(before.level, |(first, _)| first);

@@ -26,7 +26,7 @@ pub(crate) struct Axis {
     /// The start of each column, and the end of the last one.
     edges: Vec<Timestamp>,
     /// Gaps that are left out: first column, number of columns, and length in ms.
-    gaps: Vec<(usize, usize, u64)>,
+    pub(crate) gaps: Vec<(usize, usize, u64)>,
     /// Parts between gaps: first column, number of columns, and start.
     parts: Vec<(usize, usize, Timestamp)>,
     /// Columns without gaps, and the time in them, in ms.
@@ -118,11 +118,6 @@ impl Axis {
         after
             .saturating_sub(1)
             .min(self.columns().saturating_sub(1))
-    }
-
-    /// The gaps that are left out: first column, number of columns, and length in ms.
-    pub(crate) fn gaps(&self) -> &[(usize, usize, u64)] {
-        &self.gaps
     }
 
     /// Time per column outside of gaps, in ms.
@@ -300,7 +295,7 @@ mod tests {
     fn a_gap_of_hours_takes_a_few_columns_and_says_its_length() {
         let gap = (at(60), at(60 + 11_520));
         let axis = Axis::new((at(0), at(11_640)), &[gap], 80);
-        let (first, columns, ms) = axis.gaps()[0];
+        let (first, columns, ms) = axis.gaps[0];
         assert_eq!((columns, ms), (8, 11_520_000));
         assert_eq!(axis.columns(), 80);
         assert!(
@@ -317,7 +312,7 @@ mod tests {
             axis.ticks()
         );
         let short = Axis::new((at(0), at(11_640)), &[(at(60), at(100))], 80);
-        assert!(short.gaps().is_empty(), "a short one is shown as it is");
+        assert!(short.gaps.is_empty(), "a short one is shown as it is");
     }
 
     #[test]
@@ -333,7 +328,7 @@ mod tests {
         }
         let inside = Axis::new((at(100), at(200)), &gaps, 40);
         assert!(
-            inside.gaps().is_empty(),
+            inside.gaps.is_empty(),
             "within a gap there is nothing else to show"
         );
     }

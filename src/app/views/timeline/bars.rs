@@ -355,7 +355,7 @@ impl Painter<'_> {
     }
 
     fn push_blank(&self, column: usize, out: &mut Vec<Span<'static>>) {
-        let is_gap = self.axis.gaps().iter().any(|(first, ..)| *first == column);
+        let is_gap = self.axis.gaps.iter().any(|(first, ..)| *first == column);
         if is_gap {
             out.push(Span::styled(
                 self.scene.theme.glyphs().time.gap,
