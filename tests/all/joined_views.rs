@@ -248,7 +248,7 @@ fn what_a_session_does_now_stands_in_its_row_of_the_timeline() {
     }
     let head = stage.picture();
     assert!(
-        head.contains("TIMELINE  session") && head.contains("model "),
+        head.contains("TIME  session") && head.contains("model "),
         "{head}"
     );
     stage.press("z 3").wait(300);

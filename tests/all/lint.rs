@@ -515,7 +515,7 @@ fn what_a_rule_finds_many_times_is_one_row_that_opens() {
     );
 }
 
-/// Texts of the rows below CHECKS in the outline.
+/// Texts of the rows below FAILURES in the outline.
 fn outlined(stage: &Stage) -> Vec<String> {
     let sections = &stage.app.reader.outline.sections;
     let checks = sections

@@ -86,7 +86,7 @@ fn a_session_of_claude_code_answers_in_two_keys() {
             (
                 "where the time went",
                 "2",
-                &["TIMELINE", "session", "model", "you"],
+                &["TIME  session", "model", "you"],
             ),
             ("what the model saw", "5", &["CONTEXT"]),
         ],
@@ -111,7 +111,7 @@ fn a_thread_of_codex_answers_in_two_keys() {
             ("what a sub-agent did", "[ s", &["no sub-agent before this"]),
             ("which call was slowest", "3", &["took↓", "#1 exec"]),
             ("where an orphan belongs", "!", &["4/5 calls paired"]),
-            ("where the time went", "2", &["TIMELINE", "session"]),
+            ("where the time went", "2", &["TIME  session"]),
             ("what the model saw", "5", &["CONTEXT"]),
         ],
     );
@@ -128,7 +128,7 @@ fn a_session_of_openclaw_answers_in_two_keys() {
             ("what an edit changed", "7 enter", &["FILES", "+"]),
             ("what it cost", "", &["$"]),
             ("which call was slowest", "3", &["took↓"]),
-            ("where the time went", "2", &["TIMELINE", "session"]),
+            ("where the time went", "2", &["TIME  session"]),
         ],
     );
 }
@@ -188,7 +188,7 @@ fn a_session_of_opencode_2_answers_in_two_keys() {
             (
                 "where the time went",
                 "2",
-                &["TIMELINE", "model 23.8s", "tools 5.2s"],
+                &["TIME", "model 23.8s", "tools 5.2s"],
             ),
             ("what the model saw", "5", &["CONTEXT", "system and tools"]),
         ],
@@ -401,7 +401,7 @@ fn an_orphan_is_found_and_led_to_where_it_may_belong_in_three_keys() {
     }
 }
 
-/// The list of what failed, its heading, its title, CHECKS beside the text and the filter of errors all count the same.
+/// The list of what failed, its heading, its title, FAILURES beside the text and the filter of errors all count the same.
 #[test]
 fn what_failed_is_counted_once() {
     let sessions = [
@@ -439,7 +439,7 @@ fn what_failed_is_counted_once() {
         assert!(title.contains(&words), "{title}: {listed} are listed");
         assert!(beside.contains(&words), "{words}:\n{beside}");
         assert!(
-            rows.contains(&format!("FAILURES  {listed}")),
+            rows.contains(&format!("FAILED  {listed}")),
             "{listed}: {rows:#?}"
         );
         stage.press("q f e g");

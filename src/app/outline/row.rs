@@ -61,7 +61,7 @@ impl SectionKind {
             Self::Running => ("RUNNING", &["t"]),
             Self::Sessions => ("SESSIONS", &["$", "t"]),
             Self::Branches => ("BRANCHES", &["$", "left"]),
-            Self::Checks => ("CHECKS", &[]),
+            Self::Checks => ("FAILURES", &[]),
             Self::Files => ("FILES", &["r", "e", "w"]),
             Self::Agents => ("SUB-AGENTS", &["$", "t"]),
         }

@@ -18,7 +18,6 @@ use crate::model::entry::EntryId;
 use crate::model::figures::{count, duration};
 use crate::model::path;
 use crate::model::text::Text;
-use crate::model::timestamp::Timestamp;
 use crate::render::markdown::{self, MarkdownMode};
 use crate::render::row::{self, Look};
 use crate::render::wrap;
@@ -261,7 +260,9 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let times = TurnTimes::of(scene.transcript, &scene.indexes.account);
     let dot = scene.theme.glyphs().dot;
     let parts = [
-        times.started.map(Timestamp::date_and_clock),
+        times
+            .started
+            .map(|at| format!("{} {}", at.date(), at.minute())),
         times.work_ms.map(|ms| format!("{} of work", duration(ms))),
     ];
     let words = parts.into_iter().flatten().join(&format!(" {dot} "));

@@ -51,7 +51,7 @@ const SECTIONS: Hint = (
         Action::Seek(LandmarkKind::Prompt, Way::Previous),
         Action::Seek(LandmarkKind::Prompt, Way::Next),
     ],
-    "section",
+    "heading",
 );
 
 #[derive(Debug)]
@@ -429,7 +429,7 @@ impl ChecksView {
                 self.rows.choose(at);
                 Answer::Done
             }
-            None => Answer::Message("no other section there".to_owned()),
+            None => Answer::Message("no other heading there".to_owned()),
         }
     }
 
@@ -478,14 +478,14 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let dot = format!(" {} ", scene.theme.glyphs().dot);
     vec![
-        Span::raw("CHECKS"),
+        Span::raw("FAILURES"),
         Span::raw(format!("  {}", parts.join(&dot))),
     ]
 }
 
 fn heading(head: SectionSubject, found: u64, theme: &Theme) -> Line<'static> {
     let what = match head {
-        SectionSubject::Failed => "FAILURES",
+        SectionSubject::Failed => "FAILED",
         SectionSubject::Hidden => "FAILURES BEHIND A CALL THAT ENDED WELL",
         SectionSubject::Refused => "REFUSED OR STOPPED",
         SectionSubject::Lint(Severity::Error) => "ERRORS",

@@ -530,7 +530,7 @@ fn empty(scene: &PageScene<'_>) -> Sheet {
     } else {
         "The session is still being read."
     };
-    Sheet::empty(vec![Span::raw("TIMELINE")], why, scene)
+    Sheet::empty(vec![Span::raw("TIME")], why, scene)
 }
 
 fn no_farther(action: Action) -> &'static str {

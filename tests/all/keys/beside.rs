@@ -208,7 +208,7 @@ pub(super) const JOURNEYS: &[Journey] = &[
         key.press(&mut stage);
         stage.wait(300);
         assert_eq!(stage.app.reader.views.open(), Some(View::Timeline));
-        assert!(stage.picture().contains("TIMELINE"), "{}", stage.picture());
+        assert!(stage.picture().contains("TIME  "), "{}", stage.picture());
         key.press(&mut stage);
         stage.wait(300);
         assert_eq!(

@@ -58,7 +58,7 @@ impl Captions<'_> {
             clock(to)
         );
         let mut parts = vec![
-            (0, Span::raw("TIMELINE")),
+            (0, Span::raw("TIME")),
             (1, Span::raw(shown)),
             (usize::MAX, Span::styled(times, theme.dim)),
             (2, Span::raw(format!("  {}", duration(to.since(from))))),
