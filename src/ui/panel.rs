@@ -19,7 +19,7 @@ use crate::render::wrap;
 const MARK_COLUMNS: usize = 60;
 /// Number of choices shown at once.
 const CHOICES: usize = 12;
-/// Columns of a command's name and of its keys.
+/// Least columns of a command's name, and those of its keys.
 const NAME_COLUMNS: usize = 20;
 const KEY_COLUMNS: usize = 5;
 
@@ -136,6 +136,10 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
     ]);
     buffer.set_line(panel.x, panel.y, &title, panel.width);
     let first = palette.selected.saturating_sub(lines.saturating_sub(1));
+    let shown = palette.choices.iter().skip(first).take(lines);
+    let names = shown.map(|choice| usage(choice).width()).max();
+    let most = usize::from(panel.width) / 2;
+    let names = names.unwrap_or(0).clamp(NAME_COLUMNS.min(most), most);
     for ((place, choice), y) in palette
         .choices
         .iter()
@@ -147,16 +151,22 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
         buffer.set_line(
             panel.x,
             y,
-            &choice_line(reader, choice, is_selected, panel.width),
+            &choice_line(reader, choice, is_selected, names, panel.width),
             panel.width,
         );
     }
+}
+
+/// The name of a command with its argument.
+fn usage(choice: &CommandChoice) -> String {
+    choice.before_argument() + &choice.argument
 }
 
 fn choice_line(
     reader: &Reader,
     choice: &CommandChoice,
     is_selected: bool,
+    names: usize,
     width: u16,
 ) -> Line<'static> {
     let theme = &reader.screen.theme;
@@ -165,14 +175,11 @@ fn choice_line(
     } else {
         " "
     };
-    let name = match choice.argument.as_str() {
-        "" => choice.name.clone(),
-        argument => format!("{} {argument}", choice.name),
-    };
+    let name = usage(choice);
     let style = if is_selected { theme.focus } else { theme.text };
     let spans = [
         Span::styled(format!("{mark} "), theme.focus),
-        Span::styled(format!("{name:<NAME_COLUMNS$} "), style),
+        Span::styled(format!("{name:<names$} "), style),
         Span::styled(format!("{:<KEY_COLUMNS$} ", choice.keys), theme.accent),
         Span::styled(choice.doc.clone(), theme.dim),
     ];

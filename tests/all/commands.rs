@@ -407,6 +407,70 @@ fn a_command_with_a_set_of_arguments_offers_each_and_completes_it() {
     );
 }
 
+/// Enter on a setting whose value is missing lists its values, and sets none of them.
+#[test]
+fn a_setting_without_a_value_leads_to_its_values() {
+    let mut stage = session();
+    stage.app.themes = vec!["dark", "nord"];
+    for (typed, leads, offered) in [
+        ("set theme", "set theme=", "set theme=nord"),
+        ("theme", "set theme=", "set theme=nord"),
+        ("set gutter", "set gutter=none", "set gutter=none"),
+        ("set images", "set images=auto", "set images=sixel"),
+        ("set mou", "set mouse", "set mouse"),
+        ("mouse wheel", "set mouse", "set nomouse"),
+    ] {
+        stage.asked.clear();
+        stage.press(":").type_in(typed).press("enter");
+        let Mode::Palette(palette) = &stage.app.mode else {
+            panic!("{typed}: the palette is open: {}", stage.status())
+        };
+        assert_eq!(palette.input.value().trim_end(), leads, "{typed}");
+        assert!(
+            choices(&stage).iter().any(|choice| choice == offered),
+            "{typed}: {:?}",
+            choices(&stage)
+        );
+        assert!(stage.asked.is_empty(), "{typed}: {:?}", stage.asked);
+        stage.press("esc");
+    }
+    stage.press(":").type_in("theme").press("enter down enter");
+    assert!(
+        matches!(&stage.asked[..], [Effect::Theme(name)] if name == "nord"),
+        "{:?}",
+        stage.asked
+    );
+}
+
+/// The panel shows a dozen rows of all that it counts, and marks those that it cuts.
+#[test]
+fn the_palette_counts_what_it_does_not_show_and_marks_what_it_cuts() {
+    let mut stage = Stage::open(&demo(), (60, 24), Theme::dark());
+    stage.press(":").type_in("set ");
+    let Mode::Palette(palette) = &stage.app.mode else {
+        panic!("the palette is open")
+    };
+    let all = palette.choices.len();
+    let rows = |stage: &Stage| -> Vec<String> {
+        let lines = (0..24).map(|y| stage.line(y));
+        lines
+            .filter(|line| line.trim_start_matches(['▸', ' ']).starts_with("set "))
+            .collect()
+    };
+    let picture = stage.picture();
+    assert!(picture.contains(&format!(" {all} commands ")), "{picture}");
+    assert_eq!(rows(&stage).len(), 12, "{picture}");
+    assert!(all > 12);
+    stage.press("esc").press(":").type_in("export");
+    let picture = stage.picture();
+    let cut = (0..24).map(|y| stage.line(y));
+    let cut: Vec<String> = cut.filter(|line| line.contains("export html|md")).collect();
+    assert!(
+        !cut.is_empty() && cut.iter().all(|line| line.trim_end().ends_with('…')),
+        "{picture}"
+    );
+}
+
 #[test]
 fn every_setting_that_can_be_set_is_offered() {
     let mut stage = session();

@@ -402,7 +402,10 @@ impl FromStr for Assignment {
         let off = typed.strip_prefix("no").and_then(Setting::by_name);
         let (setting, word) = match (Setting::by_name(name), off, word) {
             (Some(setting), _, Some(word)) => (setting, word),
-            (Some(setting), _, None) => (setting, "on"),
+            (Some(setting), _, None) => match setting.values {
+                Values::Switch => (setting, "on"),
+                _ => (setting, ""),
+            },
             (None, Some(setting), None) => (setting, "off"),
             _ => {
                 let can_be_set = SETTINGS.iter().filter(|setting| setting.change.is_some());

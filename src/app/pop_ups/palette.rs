@@ -39,6 +39,19 @@ pub struct CommandChoice {
     is_meant: bool,
 }
 
+impl CommandChoice {
+    /// The name, and the blank before its argument unless the name ends with a sign.
+    pub(crate) fn before_argument(&self) -> String {
+        let is_word = self.name.ends_with(char::is_alphanumeric);
+        let gap = if is_word && !self.argument.is_empty() {
+            " "
+        } else {
+            ""
+        };
+        format!("{}{gap}", self.name)
+    }
+}
+
 /// The commands to choose from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Commands<'a> {

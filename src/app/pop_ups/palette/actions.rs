@@ -12,7 +12,7 @@ use crate::app::effect::{PageExtent, PageForm};
 use crate::app::input::action::Action;
 use crate::app::input::bindings::BINDINGS;
 use crate::app::input::command::{COMMANDS, TypedCommand};
-use crate::app::input::setting::SETTINGS;
+use crate::app::input::setting::{SETTINGS, Setting};
 use crate::app::pop_ups::list_keys;
 use crate::app::pop_ups::sought::rank;
 use crate::app::screens::AppScreen;
@@ -45,13 +45,7 @@ impl Palette {
         let Some(choice) = self.choices.get(self.selected) else {
             return;
         };
-        let is_word = choice.name.ends_with(char::is_alphanumeric);
-        let gap = if choice.argument.is_empty() || !is_word {
-            ""
-        } else {
-            " "
-        };
-        self.input = Input::new(format!("{}{gap}", choice.name));
+        self.input = Input::new(choice.before_argument());
         self.update_matches(scene);
     }
 
@@ -97,6 +91,9 @@ impl Palette {
         let mut found: Vec<CommandChoice> = closed
             .filter(|choice| is_of(choice) && self.below.has_effect(choice) && fits(choice))
             .collect();
+        // What is typed already is not offered without its argument.
+        let typed = self.input.value().trim_start();
+        found.retain(|choice| choice.argument.is_empty() || choice.name != typed);
         if !is_closed(name) {
             let usages = forms().filter(|choice| choice.name == name);
             found.extend(usages.filter(|choice| self.below.has_effect(choice)));
@@ -131,8 +128,15 @@ impl Palette {
     pub(crate) fn accept(&mut self, scene: Commands<'_>) -> Option<Result<TypedCommand, String>> {
         let typed = self.input.value().trim().to_owned();
         let is_open = self.input.value().ends_with(' ');
-        // Nothing of a closed set is chosen before a letter or a movement.
-        if is_open && is_closed(&typed) && !self.has_moved {
+        // Nothing of a closed set is chosen before a letter or a movement, and no value of a setting
+        // while several fit.
+        let is_undecided = match typed.split_once(' ') {
+            None => is_open && is_closed(&typed),
+            Some((name, _)) => {
+                name == "set" && self.choices.len() > 1 && typed.parse::<TypedCommand>().is_err()
+            }
+        };
+        if is_undecided && !self.has_moved {
             self.complete(scene);
             return None;
         }
@@ -245,14 +249,21 @@ fn forms() -> impl Iterator<Item = CommandChoice> {
     let named = COMMANDS
         .iter()
         .map(|form| choice(form.name.to_owned(), form.argument, form.doc.into()));
-    let settings = SETTINGS.iter().filter_map(|setting| {
-        Some(choice(
-            "set".to_owned(),
-            &setting.usage()?,
-            setting.doc.into(),
-        ))
-    });
+    let settings = SETTINGS.iter().filter_map(setting_usage);
     named.chain(settings).chain(topics())
+}
+
+/// The command that changes a setting, which is completed to what its values are listed for.
+fn setting_usage(setting: &'static Setting) -> Option<CommandChoice> {
+    let usage = setting.usage()?;
+    let (name, argument) = match usage.split_once('=') {
+        Some((name, values)) => (format!("set {name}="), values.to_owned()),
+        None => (
+            format!("set {}", setting.name),
+            format!("or no{}", setting.name),
+        ),
+    };
+    Some(choice(name, &argument, setting.doc.into()))
 }
 
 fn topics() -> impl Iterator<Item = CommandChoice> {
@@ -280,14 +291,8 @@ fn closed_sets() -> impl Iterator<Item = CommandChoice> {
     // The names of themes are offered where they are known.
     let names = SETTINGS
         .iter()
-        .filter(|setting| setting.choices().is_empty());
-    let names = names.filter_map(|setting| {
-        Some(choice(
-            "set".to_owned(),
-            &setting.usage()?,
-            setting.doc.into(),
-        ))
-    });
+        .filter(|setting| setting.choices().is_empty())
+        .filter_map(setting_usage);
     exports.chain(topics()).chain(assignments).chain(names)
 }
 
