@@ -66,3 +66,31 @@ fn what_nobody_writes_any_more_was_broken_off() {
         "{picture}"
     );
 }
+
+/// What was asked has twice the rows of other sections of the brief, and the rest is counted.
+#[test]
+fn the_brief_has_twice_as_many_prompts_as_other_rows() {
+    for lines in [24, 40] {
+        let mut stage = Stage::made((80, lines));
+        let turn = |number: i64| {
+            let key = format!("c{number}");
+            [
+                prompt(&format!("p{number}"), &format!("prompt number {number}")),
+                call(&key, &format!("./step-{number}")),
+                result(&key, &format!("no step {number}"), Verdict::Failed),
+            ]
+        };
+        stage.add((1..=30).flat_map(turn));
+        stage.add([says("a", 900, Role::Assistant, "nothing went")]);
+        stage.press("B").wait(300);
+        let rows = stage.app.reader.views.sheet.rows.iter();
+        let rows: Vec<String> = rows.map(|row| row.line.to_string()).collect();
+        let with = |word: &str| rows.iter().filter(|row| row.contains(word)).count();
+        let (prompts, others) = (with("prompt number"), with("./step-"));
+        // The last row of each says how many more there are.
+        assert_eq!(prompts + 1, 2 * (others + 1), "{lines}: {rows:#?}");
+        for more in [30 - prompts, 30 - others] {
+            assert_eq!(with(&format!("+ {more} more")), 1, "{lines}: {rows:#?}");
+        }
+    }
+}

@@ -25,6 +25,8 @@ pub(crate) struct List<K> {
     /// Whether the cursor stays on the first row when rows change, which ends with the first
     /// movement.
     stays_on_top: bool,
+    /// Whether a row outside the window was chosen, which is shown with rows around it.
+    is_sought: bool,
 }
 
 /// The formatted window of a list.
@@ -47,6 +49,7 @@ impl<K> Default for List<K> {
             sort: None,
             sortable: Vec::new(),
             stays_on_top: false,
+            is_sought: false,
         }
     }
 }
@@ -233,6 +236,7 @@ impl<K: Clone + PartialEq> List<K> {
     /// Chooses a row by its index, or the nearest that can be chosen.
     pub(crate) fn choose(&mut self, number: usize) {
         self.stays_on_top = false;
+        self.is_sought |= !(self.top..self.top + self.height).contains(&number);
         self.set_cursor(number);
     }
 
@@ -293,6 +297,9 @@ impl<K: Clone + PartialEq> List<K> {
     /// Sets the height of the window in rows.
     pub(crate) fn fit(&mut self, height: usize) {
         self.height = height.max(1);
+        if std::mem::take(&mut self.is_sought) {
+            self.top = self.chosen.saturating_sub(self.height / 3);
+        }
         self.set_cursor(self.chosen);
     }
 
@@ -393,6 +400,24 @@ mod tests {
         );
         list.act(Action::Previous, 99);
         assert_eq!(list.chosen(), Some(&1));
+    }
+
+    #[test]
+    fn a_row_chosen_from_elsewhere_has_rows_around_it() {
+        let mut list = list(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        list.choose_key(&6);
+        list.fit(4);
+        assert_eq!(window(&list), [5, 6, 7, 8]);
+        list.choose(7);
+        list.fit(4);
+        assert_eq!(
+            window(&list),
+            [5, 6, 7, 8],
+            "a row in sight stays where it is"
+        );
+        list.choose_key(&9);
+        list.fit(4);
+        assert_eq!(window(&list), [6, 7, 8, 9]);
     }
 
     #[test]

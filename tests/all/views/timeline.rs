@@ -507,6 +507,50 @@ fn a_session_without_times_says_so() {
     assert_eq!(stage.app.reader.views.open(), None);
 }
 
+/// A turn in which nothing but its prompt has a time took nobody knows how long, which is not 0 ms.
+#[test]
+fn a_turn_of_unknown_length_has_a_question_mark() {
+    let mut stage = Stage::made((80, 24));
+    stage.add([
+        prompt("p1", 0, "when?"),
+        with(answer("a1", 0, 100), |entry| entry.at = None),
+        prompt("p2", 60, "and now?"),
+        answer("a2", 66, 200),
+    ]);
+    stage.app.reader.session.file.is_caught_up = true;
+    stage.press("2");
+    stage.wait(300);
+    stage.arrange();
+    let (first, second) = (row(&stage, " 1 when?"), row(&stage, " 2 and now?"));
+    assert!(first.ends_with(" ?"), "{}", stage.picture());
+    assert!(second.ends_with(" 6.0s"), "{}", stage.picture());
+}
+
+/// The longest of many turns is chosen, with turns before and after it in sight.
+#[test]
+fn it_opens_on_the_longest_turn_with_others_around_it() {
+    let mut stage = Stage::made((80, 24));
+    let turn = |number: i64| {
+        let (at, long) = (number * 60, if number == 20 { 50 } else { 5 });
+        [
+            prompt(&format!("p{number}"), at, &format!("prompt {number}")),
+            answer(&format!("a{number}"), at + long, 100),
+        ]
+    };
+    stage.add((1..=40).flat_map(turn));
+    stage.app.reader.session.file.is_caught_up = true;
+    stage.press("2");
+    stage.wait(300);
+    stage.arrange();
+    let rows = stage.app.reader.views.sheet.rows.iter();
+    let chosen = rows.clone().position(|row| row.is_chosen);
+    let chosen = chosen.expect("a chosen row");
+    let words = rows.clone().nth(chosen).map(|row| row.line.to_string());
+    assert!(words.is_some_and(|words| words.contains("prompt 20")));
+    let last = rows.count() - 1;
+    assert!((3..last - 3).contains(&chosen), "{}", stage.picture());
+}
+
 #[test]
 fn pages_at_all_sizes() {
     for (columns, lines) in [(80, 24), (120, 40), (200, 60), (44, 14)] {
