@@ -26,8 +26,10 @@ pub(crate) const BY_NEED: Sort = Sort {
 /// A session and the current time.
 pub(crate) type SessionAt<'a> = (&'a SessionRow, Timestamp);
 
-/// Greatest least width of a title, which is at least a third of a line.
+/// Greatest least width of a title.
 const TITLE: usize = 36;
+/// Width from which lines have room for whole names of agents, and more for titles.
+const ROOMY: usize = 100;
 /// Width from which lines have the last message.
 const WIDE: usize = 150;
 
@@ -73,9 +75,13 @@ impl<'a> Listing for SessionList<'a> {
     const SHRINKS: bool = true;
 
     fn columns(&self, width: usize) -> Vec<SessionColumn<'a>> {
-        let title = (width / 3).clamp(4, TITLE);
-        // What a session waits for is in it, too.
-        let call = if width < 90 { 12 } else { 20 };
+        // What a session waits for is in the call, too.
+        let (title, agent, call) = if width < ROOMY {
+            (width / 4, 8, 13)
+        } else {
+            (width / 3, 12, 20)
+        };
+        let title = title.clamp(4, TITLE);
         let mut columns = vec![
             SessionColumn::words("state", 20, 10)
                 .sorted_by(Self::ORDER, |_| Value::None)
@@ -92,9 +98,15 @@ impl<'a> Listing for SessionList<'a> {
                     let name = Value::line(&row.name()).words();
                     cell(name, look.focus_or(look.theme.text))
                 }),
-            SessionColumn::words("agent", 12, 6)
+            SessionColumn::words("agent", agent, 9)
                 .value(|(row, _)| Value::line(&row.agent()))
-                .dim(),
+                .cell(|(row, _), look| {
+                    let name = row.agent();
+                    let is_whole = wrap::width(&name) <= look.width;
+                    let begin = name.split(['-', '/']).next().filter(|_| !is_whole);
+                    let shown = Value::line(begin.unwrap_or(&name));
+                    cell(shown.words(), look.theme.dim)
+                }),
             SessionColumn::words("model", 14, 1)
                 .value(|(row, _)| Value::text(row.head.model.as_deref().map(phrases::model)))
                 .dim(),
