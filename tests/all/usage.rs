@@ -464,7 +464,7 @@ fn limits_are_those_that_were_recorded_last() {
         ]
     );
     let (_, out, _) = home.usage(&["--limits"]);
-    assert!(out.starts_with("codex 5 h: 13% used, began anew "), "{out}");
+    assert!(out.starts_with("codex 5h: 13% used, began anew "), "{out}");
     assert!(
         out.contains("\ncodex week: 65% used, began anew ") && out.contains(", recorded "),
         "{out}"

@@ -46,17 +46,17 @@ impl UsageGroup {
     }
 }
 
-/// The usage of a rate limit: `codex 5 h: 28% used, begins anew in 2h, recorded 12m ago`.
+/// The usage of a rate limit: `codex 5h: 28% used, begins anew in 2h, recorded 12m ago`.
 pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
     let span = match limit.minutes {
-        minutes @ 0..=119 => format!("{minutes} min"),
+        minutes @ 0..=119 => format!("{minutes}m"),
         // Some agents write one minute less.
         minutes if (minutes + 1) % (7 * 24 * 60) <= 1 => match (minutes + 1) / (7 * 24 * 60) {
             1 => "week".to_owned(),
             weeks => format!("{weeks} weeks"),
         },
-        minutes if minutes < 48 * 60 => format!("{} h", (minutes + 1) / 60),
-        minutes => format!("{} d", (minutes + 1) / (24 * 60)),
+        minutes if minutes < 48 * 60 => format!("{}h", (minutes + 1) / 60),
+        minutes => format!("{}d", (minutes + 1) / (24 * 60)),
     };
     let ago = |at: Timestamp| figures::ago(now.since(at));
     let resets = limit.resets.map(|at| {
@@ -104,11 +104,11 @@ mod tests {
         };
         assert_eq!(
             words(300, 28.4, at(125), at(-12)),
-            "codex 5 h: 28% used, begins anew in 2h, recorded 12m ago"
+            "codex 5h: 28% used, begins anew in 2h, recorded 12m ago"
         );
         assert_eq!(
             words(299, 8.0, None, at(-12)),
-            "codex 5 h: 8% used, recorded 12m ago"
+            "codex 5h: 8% used, recorded 12m ago"
         );
         assert_eq!(
             words(10_079, 99.6, at(-60), at(-90)),

@@ -40,7 +40,7 @@ pub fn classes(usage: &Usage) -> [(&'static str, Option<u64>); 6] {
         ("cached", usage.cache_read),
         ("cache new", usage.cache_write),
         (
-            "1 h of it",
+            "1h of it",
             usage.cache_write_1h.filter(|tokens| *tokens > 0),
         ),
         ("output", usage.output),

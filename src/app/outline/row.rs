@@ -203,7 +203,7 @@ pub(crate) fn of_agent(
     }
 }
 
-/// Cost and duration, as soon as they are computed; durations as `21s`, `57m41s`, `2h05m`.
+/// Cost and duration, as soon as they are computed.
 fn cost_and_duration(spent: &Figures, is_known: bool) -> Vec<String> {
     if !is_known {
         return vec![String::new(); 2];
@@ -211,7 +211,7 @@ fn cost_and_duration(spent: &Figures, is_known: bool) -> Vec<String> {
     let took = spent
         .duration_ms()
         .filter(|ms| *ms >= 1_000)
-        .map(figures::elapsed)
+        .map(figures::duration)
         .unwrap_or_default();
     vec![cost_words(&spent.cost()), took]
 }

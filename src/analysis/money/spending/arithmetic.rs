@@ -14,7 +14,7 @@ const CLASSES: [&str; 5] = [
     "output",
     "cache read",
     "cache write",
-    "cache write 1 h",
+    "cache write 1h",
 ];
 
 /// Tokens of a class times a rate.

@@ -457,7 +457,7 @@ fn the_products_are_the_estimate() {
             "1200 output × $25.00/M",
             "7 cache read × $0.50/M",
             "20 cache write × $6.25/M",
-            "10 cache write 1 h × $10.00/M",
+            "10 cache write 1h × $10.00/M",
             "2 search × $0.01 each",
         ]
     );

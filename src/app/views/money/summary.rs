@@ -276,7 +276,7 @@ fn classes(statement: &Statement) -> Vec<Fact> {
         ("  reasoning", total.reasoning, ""),
         ("cache read", total.cache_read, "cache read"),
         ("cache write", short, "cache write"),
-        ("cache write 1 h", total.cache_write_1h, "cache write 1 h"),
+        ("cache write 1h", total.cache_write_1h, "cache write 1h"),
     ];
     let mut facts = Vec::new();
     for (label, tokens, class) in lines {

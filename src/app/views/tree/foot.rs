@@ -14,6 +14,7 @@ use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
 use crate::app::views::tools::foot::line;
+use crate::listing::call::{PlacedCall, duration_words};
 use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures::{count, duration};
@@ -235,12 +236,17 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
             let facts = facts
                 .lines()
                 .next()
-                .map(|facts| format!(" {facts}"))
+                .map(|facts| format!(" {} {facts}", theme.glyphs().dot))
                 .unwrap_or_default();
+            // From the call to its result, unlike the sub-agent's own work.
+            let took = PlacedCall::at(scene.calls, place)
+                .and_then(|call| call.duration())
+                .map(|took| format!(", which took {}", duration_words(took, theme)));
             format!(
-                "started by #{number} {}{}{facts}",
+                "started by #{number} {}{}{}{facts}",
                 call.shown_name(),
-                turn.unwrap_or_default()
+                turn.unwrap_or_default(),
+                took.unwrap_or_default()
             )
         }
         None if lane.is_session => "a session by itself".to_owned(),
