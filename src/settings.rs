@@ -94,7 +94,7 @@ impl SettingsReader<'_> {
         match key.get_ref().as_ref() {
             "strip" => self.complain(
                 key.span().start,
-                "the time strip is gone: the timeline, 2, shows whose time it was",
+                "the time strip is gone: the page of time, 2, shows whose it was",
             ),
             "watch" => self.set_alarms(value),
             "keys" => match value.get_ref().as_table() {

@@ -1,5 +1,7 @@
 //! Builds the configuration of the viewer from targets, settings and environment.
 
+use std::path::Path;
+
 use super::{LookArgs, Surroundings, watch};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::money::prices;
@@ -128,12 +130,13 @@ fn theme(look: &LookArgs, settings: &Settings) -> ThemeChoice {
 /// settings.
 pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
     let mut wrong = Vec::new();
+    let shown = |path: &Path| surroundings.environment.shortened(path);
     if let Some((path, text)) = &surroundings.price_table {
         let mistakes = prices::replace_table(text).unwrap_or_else(|why| vec![why]);
         wrong.extend(
             mistakes
                 .into_iter()
-                .map(|what| format!("{}:{what}", path.display())),
+                .map(|what| format!("{}:{what}", shown(path))),
         );
     }
     let Some((path, text)) = &surroundings.settings else {
@@ -146,7 +149,7 @@ pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
         settings
             .complaints
             .iter()
-            .map(|what| format!("{}:{what}", path.display())),
+            .map(|what| format!("{}:{what}", shown(path))),
     );
     let themes = surroundings
         .settings_folder
@@ -157,7 +160,7 @@ pub fn apply_settings(surroundings: &Surroundings) -> Vec<String> {
         match theme_choice::find(name, themes.as_deref()) {
             Ok(found) => found
                 .is_none()
-                .then(|| format!("{}: {}", path.display(), theme_choice::unknown(name))),
+                .then(|| format!("{}: {}", shown(path), theme_choice::unknown(name))),
             Err(why) => Some(why),
         }
     }));

@@ -97,7 +97,7 @@ fn sums(ledger: &LedgerView, screen: &Screen) -> String {
     let progress = &ledger.counted.progress;
     let files = |count: usize| exact(count as u64);
     let counted = if progress.is_complete {
-        format!("{} files", files(progress.done))
+        figures::count(ledger.counted.total.sessions() as u64, "session")
     } else {
         format!("{} of {} files", files(progress.done), files(progress.all))
     };

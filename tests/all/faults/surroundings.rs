@@ -348,7 +348,7 @@ fn folders_of_the_current_folder_are_nobodys_home() {
     let home = dir.path().join("home");
     let (listed, complaints) = says(dir.path(), &["list"], &[("HOME", home.to_str().unwrap())]);
     assert!(
-        listed.contains("PLANTED") && complaints.contains("config.toml:2:1"),
+        listed.contains("PLANTED") && complaints.contains("tv: ~/.config/tv/config.toml:2:1"),
         "{listed} {complaints}"
     );
     assert_eq!(complaints.lines().count(), 1, "{complaints}");
