@@ -195,12 +195,19 @@ fn title(row: &FoundRow<'_>, look: &CellLook<'_>) -> Cell {
     };
     let mut spans = cell(title, look.focus_or(style));
     if row.has_shared_title {
-        let id: String = found.id.chars().take(ID).collect();
+        let id = short_id(&found.id);
         let room = look.width.saturating_sub(id.len() + 2);
         spans = wrap::fit(&spans, room, theme.glyphs().cut);
         spans.push(Span::styled(format!("  {id}"), theme.dim));
     }
     spans
+}
+
+/// The part of an id that differs from others: its beginning, unless that is a word.
+fn short_id(id: &str) -> &str {
+    let (begin, end) = (id.get(..ID), id.get(id.len().saturating_sub(ID)..));
+    let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    begin.filter(is_number).or(end).unwrap_or(id)
 }
 
 /// The titles that several sessions have.

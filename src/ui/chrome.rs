@@ -41,6 +41,9 @@ pub(crate) fn paint_pill(reader: &Reader, area: Rect, buffer: &mut Buffer) {
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
+/// Least columns between the two sides of the status line.
+const GAP: usize = 2;
+
 /// The status line: mode, search and level at the left, position and counts at the right.
 pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     let theme = &app.reader.screen.theme;
@@ -60,7 +63,7 @@ pub(crate) fn paint_status(app: &App, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width).saturating_sub(left.width());
     let Some(right) = right_words(&app.reader)
         .into_iter()
-        .find(|words| words.width() < room)
+        .find(|words| words.width() + GAP <= room)
     else {
         return;
     };

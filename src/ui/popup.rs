@@ -11,7 +11,7 @@ use crate::app::pop_ups::resume::{ResumeCommand, ResumeDialog};
 use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::model::text::Text;
-use crate::render::wrap;
+use crate::render::wrap::{self, LineFrame};
 
 /// Paints the pop-up of the mode over the whole screen, except for the last line, which has the
 /// hints.
@@ -154,7 +154,15 @@ fn resuming(app: &App, view: &ResumeDialog) -> Vec<Line<'static>> {
         Line::from(vec![does, Span::styled(choice.command.clone(), theme.text)])
     };
     let mut lines: Vec<Line<'static>> = view.choices.iter().map(command).collect();
-    let mut say = |words: String| lines.push(Line::styled(format!(" {words}"), theme.dim));
+    let room = usize::from(app.reader.screen.size.0).saturating_sub(3);
+    let frame = LineFrame::of(room.max(1));
+    let mut say = |words: String| {
+        let wrapped = wrap::wrap(&[Span::styled(words, theme.dim)], &frame).into_iter();
+        lines.extend(wrapped.map(|mut line| {
+            line.spans.insert(0, Span::raw(" "));
+            line
+        }));
+    };
     say(String::new());
     if let Some(folder) = &view.folder {
         say(format!("in {}", Text::clean(folder)));

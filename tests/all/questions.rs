@@ -439,7 +439,7 @@ fn what_failed_is_counted_once() {
         assert!(title.contains(&words), "{title}: {listed} are listed");
         assert!(beside.contains(&words), "{words}:\n{beside}");
         assert!(
-            rows.contains(&format!("FAILED  {listed}")),
+            rows.contains(&format!("FAILURES  {listed}")),
             "{listed}: {rows:#?}"
         );
         stage.press("q f e g");

@@ -89,6 +89,10 @@ impl SidePane for Views {
                     "a page cuts its rows; its foot and the inspector have more of them",
                 );
             }
+            // Nor does its detail change unseen.
+            Answer::Pass if is_detail(action) && text.frame(scene).covers => {
+                scene.set_status("this page has one level of detail; 1 shows the text");
+            }
             // What is done with an item is done with that of the chosen row, even before the first movement.
             Answer::Pass => {
                 if is_of_item(action) {
@@ -108,6 +112,14 @@ impl SidePane for Views {
         }
         Some(Vec::new())
     }
+}
+
+/// Whether an action changes the detail of the text.
+fn is_detail(action: Action) -> bool {
+    matches!(
+        action,
+        Action::LevelUp | Action::LevelDown | Action::Level(_)
+    )
 }
 
 /// Whether an action takes or follows the item in focus.

@@ -485,7 +485,7 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
 
 fn heading(head: SectionSubject, found: u64, theme: &Theme) -> Line<'static> {
     let what = match head {
-        SectionSubject::Failed => "FAILED",
+        SectionSubject::Failed => "FAILURES",
         SectionSubject::Hidden => "FAILURES BEHIND A CALL THAT ENDED WELL",
         SectionSubject::Refused => "REFUSED OR STOPPED",
         SectionSubject::Lint(Severity::Error) => "ERRORS",

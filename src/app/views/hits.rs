@@ -21,6 +21,8 @@ use crate::session::indexes::Needs;
 use crate::session::search::Search;
 use crate::session::search::progress::BlockHits;
 
+/// Greatest width of the name of a sub-agent.
+const LANE: usize = 20;
 const HINTS: &[Hint] = &[(&[Action::Search], "search anew")];
 
 /// The view of hits.
@@ -169,7 +171,26 @@ fn matching_line(row: &HitRow<'_>, look: &CellLook<'_>) -> Cell {
     let text = text.get(indent..).unwrap_or_default();
     let plain = look.focus_or(Style::default());
     let styles = [plain, plain.patch(theme.hit.any)];
-    wrap::fit_match(text, found, look.width, styles, theme.glyphs().cut)
+    let cut = theme.glyphs().cut;
+    let mut spans = lane(row, look);
+    let room = look.width.saturating_sub(wrap::width_of(&spans));
+    spans.extend(wrap::fit_match(text, found, room, styles, cut));
+    spans
+}
+
+/// The sub-agent of a hit before its line; the lane of the session itself has no name.
+fn lane(row: &HitRow<'_>, look: &CellLook<'_>) -> Cell {
+    let lane = row.entry.lane.as_ref();
+    let lane = lane.filter(|lane| !row.transcript.is_main_lane(Some(lane)));
+    let Some(lane) = lane.and_then(|lane| row.transcript.lane(lane)) else {
+        return Vec::new();
+    };
+    let label = without_sgr(&lane.label);
+    let words = Value::line(&label).words();
+    let name = [Span::styled(words, look.theme.tool)];
+    let mut spans = wrap::fit(&name, LANE.min(look.width / 3), look.theme.glyphs().cut);
+    spans.push(Span::raw("  "));
+    spans
 }
 
 impl Page for Hits {
