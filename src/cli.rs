@@ -24,6 +24,7 @@ mod usage;
 mod wait;
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::Write;
 use suggesting::Suggesting;
 
@@ -43,7 +44,7 @@ use self::listing::{EverywhereArgs, ListingArgs, WasteArgs};
 use self::naming::{has_several, session, single_session, slip, target_of, with_entry};
 pub use self::opening::apply_settings;
 use self::opening::{read_settings, view, view_of};
-use self::status::{StatusArgs, StatusConfig};
+use self::status::StatusArgs;
 use self::strict::StrictArgs;
 pub use self::surroundings::Surroundings;
 use self::top::TopArgs;
@@ -51,15 +52,17 @@ use self::usage::UsageArgs;
 use self::wait::WaitArgs;
 
 use crate::analysis::expression::When;
-use crate::app::input::keymap::Keymap;
 use crate::ingest::find::{DiscoveryQuery, Environment};
 use crate::ingest::{OpenError, Target, WatchMode};
-use crate::model::text::{outlet, secrets};
+use crate::model::text::outlet::OutletForm;
+use crate::model::text::secrets;
 use crate::model::timestamp::Timestamp;
 use crate::render::row::Level;
-use crate::report::listing::ListKind;
+use crate::report::check::CheckForm;
+use crate::report::listing::{ListKind, ListingForm};
 use crate::report::outcome::{ReportError, ReportOutcome};
 use crate::report::rows::Paper;
+use crate::report::sessions::grep::GrepForm;
 use crate::report::{self, brief, doctor, list, manual, printer, reading, stats, themes};
 use crate::runtime::config::{DemoSpeed, Start, ViewConfig};
 use crate::runtime::theme_choice;
@@ -69,73 +72,80 @@ const PAPER_WIDTH: u16 = 100;
 /// Least width that text is laid out in.
 const MIN_WIDTH: u16 = 20;
 
-/// The command to run, with its options.
-#[derive(Clone, Debug, PartialEq)]
+/// What to do, with all of its options.
+#[derive(Debug)]
 pub enum Config {
     /// View sessions on the screen.
     View(Box<ViewConfig>),
-    /// Write a transcript.
-    Show(printer::PrintOptions),
-    /// Write a transcript because there is no screen.
-    Print(printer::PrintOptions),
-    /// Summarize sessions.
-    Brief(brief::BriefOptions),
-    /// Write figures of sessions.
-    Stats(stats::StatsOptions),
-    /// Write errors of calls and results.
-    Check(report::check::CheckOptions),
-    /// List calls, tools or files.
-    Listing(report::listing::ListingOptions),
-    /// List where secrets are.
-    Secrets(report::check::secrets::SecretsOptions),
-    /// Sum up the calls of all sessions.
-    Everywhere(Box<report::sessions::tools::ToolsOptions>),
-    /// Write a file as it was.
-    File(report::file::FileOptions),
-    /// Write who wrote each line of a file.
-    Blame(Box<report::sessions::blame::BlameOptions>),
-    /// Write all that a session changed.
-    Changes(report::diff::Named),
-    /// What was paid for and came to nothing.
-    Waste(Box<report::sessions::waste::WasteOptions>),
-    /// Compare two runs.
-    Diff(Box<report::diff::DiffOptions>),
-    /// List the rules of that check.
-    Rules(report::check::CheckForm),
-    /// Wait for a condition.
-    Wait(report::wait::WaitOptions),
-    /// Report how a file was understood.
-    Doctor(doctor::DoctorOptions),
-    /// Report how the sessions of all agents were understood.
-    Health(Box<doctor::health::HealthOptions>),
-    /// List sessions.
-    List(list::ListOptions),
-    /// Write the state of recent sessions.
-    Top(report::top::TopOptions),
-    /// Write one line for a status bar.
-    Status(Box<StatusConfig>),
-    /// Search sessions.
-    Grep(Box<report::sessions::grep::GrepOptions>),
-    /// Sum up tokens and cost.
-    Usage(Box<report::sessions::usage::UsageOptions>),
-    /// Write sessions in a form for other programs or people.
-    Export(Box<report::export::ExportOptions>),
     /// Answer a tv elsewhere.
     Serve(Environment),
-    /// List formats, show one, or check a definition.
-    Formats(report::formats::FormatsOptions),
-    /// Fail, because an argument names no single session.
-    Refuse(OpenError),
-    /// Write a completion script.
-    Completions(clap_complete::Shell),
-    /// Write manual pages.
-    Man(Vec<u8>),
-    /// Show a page of the manual.
-    Help(manual::ManualOptions),
-    /// List the key bindings.
-    Keys(Keymap),
-    /// List the themes.
-    Themes(themes::ThemeOptions),
+    /// Write a report.
+    Report(PendingReport),
+}
+
+/// A report that is still to be written.
+pub struct PendingReport {
+    /// How its output is cleaned.
+    pub form: OutletForm,
+    write: Box<dyn FnOnce(Output<'_>) -> Written>,
+}
+
+pub type Written = Result<ReportOutcome, ReportError>;
+
+/// What a report is written with.
+pub struct Output<'a> {
+    pub now: fn() -> Timestamp,
+    /// Is told how much is done, of how much.
+    pub progress: &'a mut dyn FnMut(usize, usize),
+    pub out: &'a mut dyn Write,
+}
+
+impl PendingReport {
+    pub fn write(self, output: Output<'_>) -> Written {
+        (self.write)(output)
+    }
+}
+
+impl fmt::Debug for PendingReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a report as {:?}", self.form)
+    }
+}
+
+/// A report that is JSON or text.
+fn text_or_json(is_json: bool, write: impl FnOnce(Output<'_>) -> Written + 'static) -> Config {
+    let form = if is_json {
+        OutletForm::Json
+    } else {
+        OutletForm::Text
+    };
+    report_as(form, write)
+}
+
+fn report_as(form: OutletForm, write: impl FnOnce(Output<'_>) -> Written + 'static) -> Config {
+    Config::Report(PendingReport {
+        form,
+        write: Box::new(write),
+    })
+}
+
+/// A report that only says that an argument names no single session.
+fn refuse(refusal: OpenError) -> Config {
+    report_as(OutletForm::Text, |_| {
+        Ok(ReportOutcome::Failed(vec![refusal]))
+    })
+}
+
+fn show_report(options: printer::PrintOptions) -> Config {
+    text_or_json(options.json, move |to| {
+        report::show::write(&options, to.now, to.out)
+    })
+}
+
+fn list_report(options: list::ListOptions) -> Config {
+    text_or_json(options.json, move |to| {
+        list::write(&options, (to.now)(), to.out)
+    })
 }
 
 /// The arguments.
@@ -153,9 +163,8 @@ pub enum Config {
 struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The session to view, written as text if the output is not a terminal. Several are
-    /// read as one, merged by time; of a folder or a database, and without any, the picker
-    /// lists all
+    /// The session to view, written as text if the output is not a terminal. Several are read as one, merged by time;
+    /// of a folder or a database, and without any, the picker lists all
     #[arg(value_name = "SESSION")]
     sessions: Vec<OsString>,
     /// Read all sessions of the folder or database as one, merged by time
@@ -445,7 +454,7 @@ impl Config {
             (None, Some((session, others))) => {
                 Ok(
                     Self::of_sessions(session, others, args.join, &args.look, surroundings)
-                        .unwrap_or_else(Self::Refuse),
+                        .unwrap_or_else(refuse),
                 )
             }
             (None, None) if surroundings.can_view() => Ok(Self::View(Box::new(view(
@@ -475,9 +484,9 @@ impl Config {
         let is_choice = joined.is_empty() && !join && has_several(&target, &surroundings);
         let mut target = target;
         if join {
-            let folders = StrictArgs::default().folders(&surroundings);
+            let named = StrictArgs::default().sessions(Vec::new(), &surroundings);
             let all = [target].into_iter().chain(joined);
-            let sessions = all.map(|target| folders.sessions(&target));
+            let sessions = all.map(|target| named.sessions_of(&target));
             joined = sessions.collect::<Result<Vec<_>, _>>()?.concat();
             target = joined.remove(0);
         }
@@ -486,54 +495,55 @@ impl Config {
             return Ok(Self::View(Box::new(ViewConfig { entry, ..view })));
         }
         if is_choice {
-            return Ok(Self::List(choices(target, surroundings)));
+            return Ok(list_report(choices(target, surroundings)));
         }
         if let Some(entry) = entry {
             reading::read(&target, true)?.find(&entry)?;
         }
         let targets: Vec<_> = [target].into_iter().chain(joined).map(Ok).collect();
-        Ok(Self::Print(show_instead(targets, look, &surroundings)))
+        Ok(show_report(show_instead(targets, look, &surroundings)))
     }
 
     fn of_command(command: Command, surroundings: Surroundings) -> Result<Self, clap::Error> {
         Ok(match command {
-            Command::Show(args) => Self::Show(show_options(&args, &surroundings)),
+            Command::Show(args) => show_report(show_options(&args, &surroundings)),
             Command::Brief {
                 sessions,
                 json,
                 markdown,
                 strict,
             } => {
-                let (targets, folders) = strict.targets(&sessions, &surroundings);
                 let form = match (json, markdown) {
                     (true, _) => brief::BriefForm::Json,
                     (false, true) => brief::BriefForm::Markdown,
                     (false, false) => brief::BriefForm::Text,
                 };
-                Self::Brief(brief::BriefOptions {
-                    targets,
-                    folders,
+                let options = brief::BriefOptions {
+                    sessions: strict.named(&sessions, &surroundings),
                     form,
-                })
+                };
+                text_or_json(json, move |to| brief::write(&options, (to.now)(), to.out))
             }
             Command::Stats {
                 sessions,
                 json,
                 strict,
             } => {
-                let (targets, folders) = strict.targets(&sessions, &surroundings);
-                Self::Stats(stats::StatsOptions {
-                    targets,
-                    folders,
+                let options = stats::StatsOptions {
+                    sessions: strict.named(&sessions, &surroundings),
                     json,
-                })
+                };
+                text_or_json(json, move |to| stats::write(&options, (to.now)(), to.out))
             }
             Command::Tools {
                 listing,
                 everywhere,
                 ..
             } if everywhere.has_sums() || listing.sessions.is_empty() => {
-                Self::Everywhere(Box::new(everywhere.options(listing, &surroundings)))
+                let options = everywhere.options(listing, &surroundings);
+                text_or_json(options.json, move |to| {
+                    report::sessions::tools::write(&options, (to.now)(), to.out)
+                })
             }
             Command::Tools { listing, sums, .. } => {
                 let kind = if sums {
@@ -541,46 +551,77 @@ impl Config {
                 } else {
                     ListKind::Calls
                 };
-                listing.config(kind, &surroundings)
+                listing.report(kind, &surroundings)
             }
             Command::Files(listing) if listing.sessions.is_empty() => {
                 let what = "name the sessions whose files to list";
                 return Err(Args::command().error(ErrorKind::MissingRequiredArgument, what));
             }
-            Command::Files(listing) => listing.config(ListKind::Files, &surroundings),
+            Command::Files(listing) => listing.report(ListKind::Files, &surroundings),
             Command::Blame(args) => match args.options(&surroundings) {
-                Ok(options) => Self::Blame(Box::new(options)),
-                Err(refusal) => Self::Refuse(refusal),
+                Ok(options) => text_or_json(
+                    options.form == report::sessions::blame::Form::Json,
+                    move |to| report::sessions::blame::write(&options, (to.now)(), to.out),
+                ),
+                Err(refusal) => refuse(refusal),
             },
-            Command::File(args) => Self::File(args.options(&surroundings)),
+            Command::File(args) => {
+                let options = args.options(&surroundings);
+                let form = if options.is_terminal {
+                    OutletForm::Text
+                } else {
+                    OutletForm::Bytes
+                };
+                report_as(form, move |to| report::file::write(&options, to.out))
+            }
             Command::Diff(DiffArgs {
                 one, files: true, ..
-            }) => Self::Changes(with_entry(&one, &surroundings)),
-            Command::Waste(args) => Self::Waste(Box::new(args.options(&surroundings))),
-            Command::Diff(args) => Self::Diff(Box::new(report::diff::DiffOptions {
-                runs: [Some(&args.one), args.other.as_ref()]
-                    .map(|run| with_entry(run.unwrap_or(&args.one), &surroundings)),
-                json: args.json,
-                paper: args.paper.paper(&surroundings),
-            })),
-            Command::Doctor(args) => Self::doctor(args, &surroundings),
-            Command::Check(args) if args.rules => Self::Rules(args.form()),
-            Command::Check(args) if args.secrets => {
-                let (targets, folders) = args.strict.targets(&args.sessions, &surroundings);
-                Self::Secrets(report::check::secrets::SecretsOptions {
-                    targets,
-                    folders,
+            }) => {
+                let session = with_entry(&one, &surroundings);
+                report_as(OutletForm::Text, move |to| {
+                    report::file::write_changes(&session, to.out)
+                })
+            }
+            Command::Waste(args) => {
+                let options = args.options(&surroundings);
+                text_or_json(options.form == ListingForm::Json, move |to| {
+                    report::sessions::waste::write(&options, (to.now)(), to.out)
+                })
+            }
+            Command::Diff(args) => {
+                let options = report::diff::DiffOptions {
+                    runs: [Some(&args.one), args.other.as_ref()]
+                        .map(|run| with_entry(run.unwrap_or(&args.one), &surroundings)),
                     json: args.json,
+                    paper: args.paper.paper(&surroundings),
+                };
+                text_or_json(args.json, move |to| report::diff::write(&options, to.out))
+            }
+            Command::Doctor(args) => Self::doctor(args, &surroundings),
+            Command::Check(args) if args.rules => {
+                let form = args.form();
+                text_or_json(form != CheckForm::Text, move |to| {
+                    report::check::write_rules(form, to.out)
+                })
+            }
+            Command::Check(args) if args.secrets => {
+                let options = report::check::secrets::SecretsOptions {
+                    sessions: args.strict.named(&args.sessions, &surroundings),
+                    json: args.json,
+                };
+                text_or_json(args.json, move |to| {
+                    secrets::list();
+                    report::check::secrets::write(&options, to.out)
                 })
             }
             Command::Check(args) => {
-                let (targets, folders) = args.strict.targets(&args.sessions, &surroundings);
-                let (form, least) = (args.form(), args.least());
-                Self::Check(report::check::CheckOptions {
-                    targets,
-                    folders,
-                    form,
-                    least,
+                let options = report::check::CheckOptions {
+                    sessions: args.strict.named(&args.sessions, &surroundings),
+                    form: args.form(),
+                    least: args.least(),
+                };
+                text_or_json(options.form != CheckForm::Text, move |to| {
+                    report::check::write(&options, to.out)
                 })
             }
             Command::Wait(args) => match session(&args.session, &surroundings)
@@ -588,20 +629,45 @@ impl Config {
             {
                 Ok(target) => {
                     let mode = watch(args.poll);
-                    Self::Wait(args.options(target, mode))
+                    let options = args.options(target, mode);
+                    report_as(OutletForm::Text, move |to| {
+                        report::wait::write(&options, to.now, to.out)
+                    })
                 }
-                Err(refusal) => Self::Refuse(refusal),
+                Err(refusal) => refuse(refusal),
             },
             Command::Formats { command } => match formats::options(command, surroundings) {
-                Ok(options) => Self::Formats(options),
-                Err(refusal) => Self::Refuse(refusal),
+                Ok(options) => report_as(OutletForm::Text, move |to| {
+                    report::formats::write(&options, to.out)
+                }),
+                Err(refusal) => refuse(refusal),
             },
-            Command::List(args) => Self::List(list_options(args, surroundings)),
+            Command::List(args) => list_report(list_options(args, surroundings)),
             Command::Top(args) => Self::top(args, surroundings),
-            Command::Status(args) => Self::Status(Box::new(args.config(surroundings))),
-            Command::Grep(args) => Self::Grep(Box::new(args.options(surroundings))),
-            Command::Usage(args) => Self::Usage(Box::new(args.options(&surroundings))),
-            Command::Export(args) => Self::Export(Box::new(args.options(&surroundings))),
+            Command::Status(args) => report_as(OutletForm::Text, move |to| {
+                args.write(&surroundings, (to.now)(), to.out)
+            }),
+            Command::Grep(args) => {
+                let options = args.options(surroundings);
+                text_or_json(options.form == GrepForm::Json, move |to| {
+                    report::sessions::grep::write(&options, (to.now)(), to.out)
+                })
+            }
+            Command::Usage(args) => {
+                let options = args.options(&surroundings);
+                text_or_json(options.form == ListingForm::Json, move |to| {
+                    report::sessions::usage::write(&options, (to.now)(), to.out)
+                })
+            }
+            Command::Export(args) => {
+                let options = args.options(&surroundings);
+                text_or_json(!options.form.is_for_people(), move |to| {
+                    if options.is_redacted {
+                        secrets::redact();
+                    }
+                    report::export::write(&options, (to.now)(), to.progress, to.out)
+                })
+            }
             Command::Serve { stdio: _ } => Self::Serve(surroundings.environment),
             Command::Demo { speed, look } if surroundings.can_view() => Self::View(Box::new(view(
                 Start::Demo(DemoSpeed(speed)),
@@ -612,25 +678,28 @@ impl Config {
                 let what = "the demo needs a terminal to draw on";
                 return Err(Args::command().error(ErrorKind::InvalidValue, what));
             }
-            Command::Completions { shell } => Self::Completions(shell),
-            Command::Man { topic } => Self::Man(pages::manual(self::command(), topic.as_deref())?),
+            Command::Completions { shell } => plain(completions(shell)),
+            Command::Man { topic } => plain(pages::manual(self::command(), topic.as_deref())?),
             Command::Help { topic } => {
                 let width = surroundings
                     .columns
                     .is_none()
                     .then_some(manual::PLAIN_WIDTH);
-                let paper = paper(width, ColorChoice::Auto, &surroundings);
-                Self::Help(manual::ManualOptions {
+                let options = manual::ManualOptions {
                     page: pages::help(self::command(), topic.as_deref())?,
-                    paper,
-                })
+                    paper: paper(width, ColorChoice::Auto, &surroundings),
+                };
+                report_as(OutletForm::Text, move |to| manual::write(&options, to.out))
             }
-            Command::Keys => Self::Keys(read_settings(&surroundings).1),
-            Command::Themes { color } => Self::Themes(themes::ThemeOptions {
-                themes: theme_choice::all(surroundings.settings_folder.as_deref()),
-                depth: surroundings.depth(),
-                paper: paper(None, color, &surroundings),
-            }),
+            Command::Keys => plain(read_settings(&surroundings).1.listing().into_bytes()),
+            Command::Themes { color } => {
+                let options = themes::ThemeOptions {
+                    themes: theme_choice::all(surroundings.settings_folder.as_deref()),
+                    depth: surroundings.depth(),
+                    paper: paper(None, color, &surroundings),
+                };
+                report_as(OutletForm::Text, move |to| themes::write(&options, to.out))
+            }
         })
     }
 }
@@ -646,127 +715,32 @@ impl Config {
             environment,
         ) = (args, &surroundings.environment);
         if let Some(name) = name {
-            let (targets, folders) = strict.targets(&[name], surroundings);
-            return Self::Doctor(doctor::DoctorOptions {
-                targets,
-                folders,
+            let options = doctor::DoctorOptions {
+                sessions: strict.named(&[name], surroundings),
                 json,
-            });
+            };
+            return text_or_json(json, move |to| doctor::write(&options, (to.now)(), to.out));
         }
         let search = DiscoveryQuery {
             environment: environment.clone(),
             ..DiscoveryQuery::default()
         };
-        Self::Health(Box::new(doctor::health::HealthOptions {
+        let options = doctor::health::HealthOptions {
             search,
             json,
             strict: strict.strict,
-        }))
-    }
-}
-
-impl Config {
-    /// Whether the report is text or JSON.
-    pub fn form(&self) -> outlet::OutletForm {
-        if let Self::File(options) = self
-            && !options.is_terminal
-        {
-            return outlet::OutletForm::Bytes;
-        }
-        let is_json = match self {
-            Self::Show(options) | Self::Print(options) => options.json,
-            Self::Brief(options) => options.form == brief::BriefForm::Json,
-            Self::Stats(options) => options.json,
-            Self::Listing(options) => options.form == report::listing::ListingForm::Json,
-            Self::Secrets(options) => options.json,
-            Self::Everywhere(options) => options.json,
-            Self::Waste(options) => options.form == report::listing::ListingForm::Json,
-            Self::Diff(options) => options.json,
-            Self::Blame(options) => options.form == report::sessions::blame::Form::Json,
-            Self::Doctor(options) => options.json,
-            Self::Health(options) => options.json,
-            Self::List(options) => options.json,
-            Self::Top(options) => options.form != report::top::TopForm::Table,
-            Self::Grep(options) => options.form == report::sessions::grep::GrepForm::Json,
-            Self::Usage(options) => options.form == report::listing::ListingForm::Json,
-            Self::Export(options) => !options.form.is_for_people(),
-            Self::Check(report::check::CheckOptions { form, .. }) | Self::Rules(form) => {
-                *form != report::check::CheckForm::Text
-            }
-            Self::View(_)
-            | Self::Status(_)
-            | Self::Serve(_)
-            | Self::Wait(_)
-            | Self::File(_)
-            | Self::Changes(_)
-            | Self::Refuse(_)
-            | Self::Formats(_)
-            | Self::Completions(_)
-            | Self::Man(_)
-            | Self::Keys(_)
-            | Self::Help(_)
-            | Self::Themes(_) => false,
         };
-        if is_json {
-            outlet::OutletForm::Json
-        } else {
-            outlet::OutletForm::Text
-        }
-    }
-
-    /// Writes the report; the viewer and what answers a tv elsewhere write nothing here. `progress` is told how much is done, of how much.
-    pub fn write(
-        &self,
-        now: fn() -> Timestamp,
-        progress: &mut dyn FnMut(usize, usize),
-        out: &mut dyn Write,
-    ) -> Result<ReportOutcome, ReportError> {
-        match self {
-            Self::Show(options) | Self::Print(options) => report::show::write(options, now, out),
-            Self::Brief(options) => brief::write(options, now(), out),
-            Self::Stats(options) => stats::write(options, now(), out),
-            Self::Listing(options) => report::listing::write(options, now(), out),
-            Self::Check(options) => report::check::write(options, out),
-            Self::Secrets(options) => {
-                secrets::list();
-                report::check::secrets::write(options, out)
-            }
-            Self::Rules(form) => report::check::write_rules(*form, out),
-            Self::Wait(options) => report::wait::write(options, now, out),
-            Self::Everywhere(options) => report::sessions::tools::write(options, now(), out),
-            Self::Waste(options) => report::sessions::waste::write(options, now(), out),
-            Self::Diff(options) => report::diff::write(options, out),
-            Self::File(options) => report::file::write(options, out),
-            Self::Blame(options) => report::sessions::blame::write(options, now(), out),
-            Self::Changes(session) => report::file::write_changes(session, out),
-            Self::Doctor(options) => doctor::write(options, now(), out),
-            Self::Health(options) => doctor::health::write(options, now(), progress, out),
-            Self::Export(options) => {
-                if options.is_redacted {
-                    secrets::redact();
-                }
-                report::export::write(options, now(), progress, out)
-            }
-            Self::Formats(options) => report::formats::write(options, out),
-            Self::List(options) => list::write(options, now(), out),
-            Self::Top(options) => report::top::write(options, now, out),
-            Self::Status(config) => config.write(now(), out),
-            Self::Grep(options) => report::sessions::grep::write(options, now(), out),
-            Self::Usage(options) => report::sessions::usage::write(options, now(), out),
-            Self::Refuse(refusal) => Ok(ReportOutcome::Failed(vec![refusal.clone()])),
-            Self::Help(options) => manual::write(options, out),
-            Self::Themes(options) => themes::write(options, out),
-            Self::Completions(shell) => plain(&completions(*shell), out),
-            Self::Man(page) => plain(page, out),
-            Self::Keys(keymap) => plain(keymap.listing().as_bytes(), out),
-            Self::View(_) | Self::Serve(_) => Ok(ReportOutcome::Complete),
-        }
+        text_or_json(json, move |to| {
+            doctor::health::write(&options, (to.now)(), to.progress, to.out)
+        })
     }
 }
 
-fn plain(bytes: &[u8], out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
-    out.write_all(bytes)?;
-    Ok(ReportOutcome::Complete)
+fn plain(bytes: Vec<u8>) -> Config {
+    report_as(OutletForm::Text, move |to| {
+        to.out.write_all(&bytes)?;
+        Ok(ReportOutcome::Complete)
+    })
 }
 
 /// The clap command, with the topics of the manual and the names of the commands as values of
@@ -816,8 +790,7 @@ fn show_instead(
     };
     printer::PrintOptions {
         is_joined: targets.len() > 1,
-        targets,
-        folders: StrictArgs::default().folders(surroundings),
+        sessions: StrictArgs::default().sessions(targets, surroundings),
         paper: paper(None, color, surroundings),
         level: look.level.map_or(Level::Preview, Level::of),
         json: false,
@@ -827,16 +800,15 @@ fn show_instead(
 }
 
 fn show_options(args: &ShowArgs, surroundings: &Surroundings) -> printer::PrintOptions {
-    let (mut targets, folders) = args.strict.targets(&args.sessions, surroundings);
+    let mut sessions = args.strict.named(&args.sessions, surroundings);
     if args.follow {
         let follow =
             |target: Result<_, _>| target.and_then(|target| single_session(target, surroundings));
-        targets = targets.into_iter().map(follow).collect();
+        sessions.targets = sessions.targets.into_iter().map(follow).collect();
     }
     printer::PrintOptions {
-        targets,
+        sessions,
         is_joined: false,
-        folders,
         paper: args.paper.paper(surroundings),
         level: Level::of(args.level),
         json: args.json,

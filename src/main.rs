@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use tv::cli::{Config, Surroundings, apply_settings, charset, define, redacts};
+use tv::cli::{Config, Output, Surroundings, apply_settings, charset, define, redacts};
 use tv::ingest::far::serve;
 use tv::ingest::remote;
 use tv::model::text::Text;
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     }
     match Config::resolve(std::env::args_os(), surroundings) {
         Ok(config) => {
-            let code = run(&config, charset).unwrap_or_else(|error| end(&error, charset));
+            let code = run(config, charset).unwrap_or_else(|error| end(&error, charset));
             for words in remote::news().try_iter() {
                 say(&words, charset);
             }
@@ -78,17 +78,21 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(config: &Config, charset: Charset) -> anyhow::Result<ExitCode> {
-    match config {
-        Config::View(view) => return runtime::view(view),
+fn run(config: Config, charset: Charset) -> anyhow::Result<ExitCode> {
+    let report = match config {
+        Config::View(view) => return runtime::view(&view),
         Config::Serve(environment) => {
-            serve(environment, io::stdin().lock(), Box::new(io::stdout()))?;
+            serve(&environment, io::stdin().lock(), Box::new(io::stdout()))?;
             return Ok(ExitCode::SUCCESS);
         }
-        _ => {}
-    }
-    let mut out = Outlet::new(BufWriter::new(io::stdout().lock()), charset, config.form());
-    let outcome = config.write(now, &mut progress(), &mut out)?;
+        Config::Report(report) => report,
+    };
+    let mut out = Outlet::new(BufWriter::new(io::stdout().lock()), charset, report.form);
+    let outcome = report.write(Output {
+        now,
+        progress: &mut progress(),
+        out: &mut out,
+    })?;
     out.flush()?;
     if let Some(words) = secrets::redacted() {
         say(&words, charset);

@@ -8,10 +8,10 @@ use super::grep::{search, time};
 use super::strict::StrictArgs;
 use super::suggesting::Suggesting;
 use super::surroundings::Surroundings;
-use super::{Config, PaperArgs};
+use super::{Config, PaperArgs, text_or_json};
 use crate::analysis::by::By;
 use crate::analysis::expression::When;
-use crate::report::listing::{ListKind, ListingForm, ListingOptions};
+use crate::report::listing::{self, ListKind, ListingForm, ListingOptions};
 use crate::report::sessions::{tools, waste};
 
 /// What was typed after any.
@@ -68,15 +68,15 @@ impl EverywhereArgs {
 }
 
 impl ListingArgs {
-    /// The configuration of the report.
-    pub(super) fn config(self, kind: ListKind, surroundings: &Surroundings) -> Config {
-        let (targets, folders) = self.strict.targets(&self.sessions, surroundings);
-        Config::Listing(ListingOptions {
-            targets,
-            folders,
+    pub(super) fn report(self, kind: ListKind, surroundings: &Surroundings) -> Config {
+        let options = ListingOptions {
+            sessions: self.strict.named(&self.sessions, surroundings),
             kind,
             form: ListingForm::of(self.json, self.csv),
             paper: self.paper.paper(surroundings),
+        };
+        text_or_json(self.json, move |to| {
+            listing::write(&options, (to.now)(), to.out)
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
 
 use super::format_name::FormatName;
 use super::grep::search;
@@ -45,48 +44,36 @@ pub(super) struct StatusArgs {
     agent: Option<String>,
 }
 
-/// The options of `tv status`, and where costs of today are stored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StatusConfig {
-    options: StatusOptions,
-    state: Option<PathBuf>,
-    home: Option<PathBuf>,
-}
-
 impl StatusArgs {
-    pub(super) fn config(self, surroundings: Surroundings) -> StatusConfig {
-        let search = search(&self.sessions, self.agent, &surroundings);
-        let is_on = read_settings(&surroundings).0.is_on("state");
+    /// Writes the line, and stores what was counted.
+    pub(super) fn write(
+        self,
+        surroundings: &Surroundings,
+        now: Timestamp,
+        out: &mut dyn Write,
+    ) -> Result<ReportOutcome, ReportError> {
+        let search = search(&self.sessions, self.agent, surroundings);
+        let is_on = read_settings(surroundings).0.is_on("state");
         let texts = [&surroundings.settings, &surroundings.price_table];
         let texts: Vec<&str> = (texts.into_iter().flatten())
             .map(|(_, text)| text.as_str())
             .collect();
-        StatusConfig {
-            options: StatusOptions {
-                search,
-                recent_ms: self.since,
-                line: self.line,
-                has_input: self.stdin,
-                prices: Piece::of(&texts.concat()).0,
-            },
-            // Of some sessions alone the costs of the others would be forgotten.
-            state: (surroundings.state_folder).filter(|_| is_on && self.sessions.is_empty()),
-            home: surroundings.environment.home.clone(),
-        }
-    }
-}
-
-impl StatusConfig {
-    /// Writes the line, and stores what was counted.
-    pub(super) fn write(
-        &self,
-        now: Timestamp,
-        out: &mut dyn Write,
-    ) -> Result<ReportOutcome, ReportError> {
-        let mut state = StateStore::new(self.state.clone(), self.home.as_deref());
+        let options = StatusOptions {
+            search,
+            recent_ms: self.since,
+            line: self.line,
+            has_input: self.stdin,
+            prices: Piece::of(&texts.concat()).0,
+        };
+        // Of some sessions alone the costs of the others would be forgotten.
+        let folder = surroundings
+            .state_folder
+            .clone()
+            .filter(|_| is_on && self.sessions.is_empty());
+        let mut state = StateStore::new(folder, surroundings.environment.home.as_deref());
         let before = state.today().unwrap_or_default();
         let mut today = before.clone();
-        let outcome = status::write(&self.options, &mut today, now, out)?;
+        let outcome = status::write(&options, &mut today, now, out)?;
         let saved = if today == before {
             Ok(())
         } else {

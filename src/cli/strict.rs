@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use super::naming::session;
 use super::surroundings::Surroundings;
 use crate::ingest::{OpenError, Target};
-use crate::report::reading::Folders;
+use crate::report::reading::NamedSessions;
 
 /// The option.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -16,21 +16,21 @@ pub(super) struct StrictArgs {
 }
 
 impl StrictArgs {
-    /// The handling of unreadable files in a folder of the arguments.
-    pub(super) fn folders(self, surroundings: &Surroundings) -> Folders {
-        Folders {
+    /// The sessions that these arguments name.
+    pub(super) fn named(self, names: &[OsString], surroundings: &Surroundings) -> NamedSessions {
+        let targets = names.iter().map(|name| session(name, surroundings));
+        self.sessions(targets.collect(), surroundings)
+    }
+
+    pub(super) fn sessions(
+        self,
+        targets: Vec<Result<Target, OpenError>>,
+        surroundings: &Surroundings,
+    ) -> NamedSessions {
+        NamedSessions {
+            targets,
             environment: surroundings.environment.clone(),
             strict: self.strict,
         }
-    }
-
-    /// The sessions of the arguments, and the handling of unreadable files.
-    pub(super) fn targets(
-        self,
-        names: &[OsString],
-        surroundings: &Surroundings,
-    ) -> (Vec<Result<Target, OpenError>>, Folders) {
-        let targets = names.iter().map(|name| session(name, surroundings));
-        (targets.collect(), self.folders(surroundings))
     }
 }

@@ -254,8 +254,7 @@ fn path_variable(name: &str) -> Option<PathBuf> {
 /// The system's variables for folders; agents have others.
 const FOLDERS: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"];
 
-/// The folder in a variable. A relative one is ignored, because it depends on where the program is
-/// started.
+/// The folder in a variable. A relative one is ignored, because it depends on where the program is started.
 fn folder_variable(name: &str) -> Option<PathBuf> {
     path_variable(name).filter(|folder| folder.is_absolute())
 }

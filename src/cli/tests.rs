@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use clap::CommandFactory;
+use clap::{CommandFactory, Parser};
 
-use super::{Args, Config, Surroundings, charset, completions, redacts};
+use super::{Args, Command, Config, Output, Surroundings, charset, completions, redacts};
+use super::{list_options, show_instead, show_options};
 use crate::analysis::by::By;
 use crate::app::input::setting::{self, Assignment, Values};
 use crate::app::state::App;
@@ -17,6 +18,7 @@ use crate::render::code::Colours;
 use crate::render::manual::PAGES;
 use crate::render::row::Level;
 use crate::render::theme::Theme;
+use crate::report::outcome::ReportOutcome;
 use crate::runtime::config::{DemoSpeed, Start, ThemeChoice};
 use crate::runtime::open_session;
 
@@ -33,6 +35,25 @@ fn resolve(line: &str, surroundings: Surroundings) -> Result<Config, clap::Error
         .chain(line.split_whitespace())
         .map(OsString::from);
     Config::resolve(words, surroundings)
+}
+
+fn args(line: &str) -> Args {
+    Args::try_parse_from(std::iter::once("tv").chain(line.split_whitespace())).unwrap()
+}
+
+/// What a report comes to, and what it writes.
+fn report(line: &str, surroundings: Surroundings) -> (ReportOutcome, String) {
+    let Config::Report(report) = resolve(line, surroundings).unwrap() else {
+        panic!("{line} is no report")
+    };
+    let mut out = Vec::new();
+    let to = Output {
+        now: || Timestamp(0),
+        progress: &mut |_, _| {},
+        out: &mut out,
+    };
+    let outcome = report.write(to).unwrap();
+    (outcome, String::from_utf8(out).unwrap())
 }
 
 #[test]
@@ -52,10 +73,12 @@ fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
         session: None,
     };
     assert_eq!(view.start, Start::Session(target));
-    let elsewhere = resolve("a.jsonl --level 2", Surroundings::default()).unwrap();
-    let Config::Print(show) = elsewhere else {
-        panic!("{elsewhere:?}")
+    let elsewhere = |surroundings: Surroundings| {
+        let config = resolve("a.jsonl --level 2", surroundings.clone()).unwrap();
+        assert!(matches!(config, Config::Report(_)), "{config:?}");
+        show_instead(Vec::new(), &args("a.jsonl --level 2").look, &surroundings)
     };
+    let show = elsewhere(Surroundings::default());
     assert_eq!(
         (show.level, show.paper.width, show.paper.colour),
         (Level::Outline, 100, false)
@@ -64,7 +87,7 @@ fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
         term: Some("dumb".to_owned()),
         ..on_a_terminal()
     };
-    assert!(matches!(resolve("a.jsonl", dumb), Ok(Config::Print(show)) if !show.paper.colour));
+    assert!(!elsewhere(dumb).paper.colour);
 }
 
 #[test]
@@ -80,10 +103,10 @@ fn colours_are_for_terminals_unless_asked_for() {
         ("show a --color always", no_color(), true),
         ("show a --color never", on_a_terminal(), false),
     ] {
-        let config = resolve(line, surroundings).unwrap();
-        let Config::Show(show) = config else {
-            panic!("{config:?}")
+        let Some(Command::Show(show)) = args(line).command else {
+            panic!("{line}")
         };
+        let show = show_options(&show, &surroundings);
         assert_eq!(show.paper.colour, expected, "{line}");
     }
 }
@@ -102,10 +125,10 @@ fn the_locale_decides_on_glyphs() {
             locale: locale.map(str::to_owned),
             ..on_a_terminal()
         };
-        let config = resolve("show a", surroundings).unwrap();
-        let Config::Show(show) = config else {
-            panic!("{config:?}")
+        let Some(Command::Show(show)) = args("show a").command else {
+            panic!("no command")
         };
+        let show = show_options(&show, &surroundings);
         assert_eq!(show.paper.ascii, ascii, "{locale:?}");
     }
 }
@@ -120,10 +143,10 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
         environment: environment.clone(),
         ..on_a_terminal()
     };
-    let config = resolve("list --agent pi --limit 5 src tests", surroundings()).unwrap();
-    let Config::List(list) = config else {
-        panic!("{config:?}")
+    let Some(Command::List(list)) = args("list --agent pi --limit 5 src tests").command else {
+        panic!("no command")
     };
+    let list = list_options(list, surroundings());
     assert_eq!(
         (list.limit, list.json, list.paper.width),
         (Some(5), false, 120)
@@ -133,9 +156,9 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
         (vec!["src".into(), "tests".into()], Some("pi".to_owned()))
     );
     assert_eq!(list.search.environment, environment);
-    let nameless = resolve("wait no-such-session --until err", surroundings()).unwrap();
+    let (nameless, _) = report("wait no-such-session --until err", surroundings());
     assert!(
-        matches!(&nameless, Config::Refuse(refusal) if refusal.0.contains("`tv list` shows all")),
+        matches!(&nameless, ReportOutcome::Failed(why) if why[0].0.contains("`tv list` shows all")),
         "{nameless:?}"
     );
 }
@@ -177,21 +200,19 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     assert!(matches!(first, Start::Session(_)) && others > 0);
     let (newest, others) = start(format!("--newest {folder}"));
     assert_eq!((newest, others), (first, 0));
-    let listed = resolve(folder, Surroundings::default()).unwrap();
-    assert!(matches!(listed, Config::List(_)), "{listed:?}");
-    let written = resolve("a.jsonl b.jsonl", Surroundings::default()).unwrap();
-    let Config::Print(print) = written else {
-        panic!("{written:?}")
-    };
-    let target = |path: &str| Target {
-        path: path.into(),
-        session: None,
-    };
-    assert_eq!(
-        print.targets,
-        [Ok(target("a.jsonl")), Ok(target("b.jsonl"))]
+    let (_, listed) = report(folder, Surroundings::default());
+    assert!(listed.lines().count() > others, "{listed}");
+    let session = |name| format!("{folder}/session-2026-0{name}.jsonl");
+    let (one, other) = (
+        session("9-10T09-00-9a000000"),
+        session("9-03T09-00-8f000000"),
     );
-    assert!(print.is_joined);
+    let (_, both) = report(&format!("{one} {other}"), Surroundings::default());
+    let earlier = both.find("Which valve leaks?");
+    assert!(
+        earlier.is_some() && earlier < both.find("Name one lock."),
+        "as one session, by time: {both}"
+    );
 }
 
 #[test]
@@ -281,17 +302,20 @@ fn completions_know_the_commands_and_the_topics() {
 
 #[test]
 fn help_is_a_page_or_that_of_a_command() {
-    let help = |line, surroundings| match resolve(line, surroundings) {
-        Ok(Config::Help(options)) => (options.page.map(|page| page.topic), options.paper),
-        other => panic!("{other:?}"),
+    let help = |line, surroundings| {
+        let (_, page) = report(line, surroundings);
+        let widest = page.lines().map(|line| line.chars().count()).max();
+        (page.contains('\x1b'), widest > Some(80), page)
     };
-    let (topic, paper) = help("help finding", on_a_terminal());
-    assert_eq!(
-        (topic, paper.width, paper.colour),
-        (Some("finding"), 120, true)
+    let (is_coloured, is_wide, page) = help("help finding", on_a_terminal());
+    assert!(is_coloured && is_wide, "{page}");
+    let (is_coloured, is_wide, page) = help("help finding", Surroundings::default());
+    assert!(!is_coloured && !is_wide, "{page}");
+    let (.., topics) = help("help", Surroundings::default());
+    assert!(
+        PAGES.iter().all(|page| topics.contains(page.topic)),
+        "{topics}"
     );
-    let (topic, paper) = help("help", Surroundings::default());
-    assert_eq!((topic, paper.width, paper.colour), (None, 80, false));
     for command in super::command().get_subcommands() {
         let name = command.get_name();
         // A page with the name of a command also describes the command.
@@ -312,22 +336,14 @@ fn help_is_a_page_or_that_of_a_command() {
 
 #[test]
 fn keys_themes_and_manual_pages_are_written() {
-    assert!(matches!(
-        resolve("keys", Surroundings::default()),
-        Ok(Config::Keys(_))
-    ));
-    let Ok(Config::Man(page)) = resolve("man", on_a_terminal()) else {
-        panic!("no page")
-    };
-    let page = String::from_utf8(page).unwrap();
+    let (_, keys) = report("keys", Surroundings::default());
+    assert!(keys.contains("pgdn"), "{keys}");
+    let (_, page) = report("man", on_a_terminal());
     assert!(
         page.contains(".TH tv 1") && page.contains("tv\\-show(1)"),
         "{page}"
     );
-    let Ok(Config::Man(page)) = resolve("man show", on_a_terminal()) else {
-        panic!("no page")
-    };
-    let page = String::from_utf8(page).unwrap();
+    let (_, page) = report("man show", on_a_terminal());
     assert!(
         page.contains("\\-\\-width") && page.contains("tv\\-show"),
         "{page}"
@@ -341,34 +357,23 @@ fn keys_themes_and_manual_pages_are_written() {
     std::fs::write(folder.path().join("themes/mine.toml"), "light = true\n").unwrap();
     std::fs::write(folder.path().join("themes/nord.toml"), "").unwrap();
     let settings_folder = Some(folder.path().to_owned());
-    let config = resolve(
-        "themes",
-        Surroundings {
-            settings_folder,
-            ..on_a_terminal()
-        },
-    )
-    .unwrap();
-    let Config::Themes(options) = config else {
-        panic!("{config:?}")
+    let surroundings = Surroundings {
+        settings_folder,
+        ..Surroundings::default()
     };
-    let used: Vec<&str> = options
-        .themes
-        .iter()
-        .filter(|listed| listed.theme.is_ok())
-        .map(|listed| listed.name.as_str())
-        .collect();
+    let (_, themes) = report("themes", surroundings.clone());
+    let name_of = |line: &'_ str| line.split(' ').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = themes.lines().map(name_of).collect();
     assert!(
-        used.starts_with(&["dark", "light", "mono"]) && used.ends_with(&["mine"]),
-        "{used:?}"
+        names.starts_with(&["dark", "light", "mono"].map(str::to_owned))
+            && names.ends_with(&["mine", "nord"].map(str::to_owned)),
+        "{themes}"
     );
+    let (_, sampled) = report("themes --color always", surroundings);
     assert!(
-        options
-            .themes
-            .last()
-            .is_some_and(|listed| listed.theme.is_err())
+        sampled.lines().count() > themes.lines().count() && sampled.contains('\x1b'),
+        "{sampled}"
     );
-    assert!(options.paper.colour);
 }
 
 #[test]
@@ -462,11 +467,10 @@ fn sums_are_by_one_span_of_time() {
         ("usage --by month,day,model", vec![By::Day, By::Model]),
         ("usage --by session,month", vec![By::Month, By::Session]),
     ] {
-        let config = resolve(line, on_a_terminal()).unwrap();
-        let Config::Usage(usage) = config else {
-            panic!("{config:?}")
+        let Some(Command::Usage(usage)) = args(line).command else {
+            panic!("{line}")
         };
-        assert_eq!(usage.by, expected, "{line}");
+        assert_eq!(usage.options(&on_a_terminal()).by, expected, "{line}");
     }
 }
 

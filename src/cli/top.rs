@@ -7,9 +7,9 @@ use super::grep::{self, search};
 use super::opening::view;
 use super::strict::StrictArgs;
 use super::suggesting::Suggesting;
-use super::{Config, LookArgs, PaperArgs, Surroundings, watch};
+use super::{Config, LookArgs, PaperArgs, Surroundings, refuse, text_or_json, watch};
 use crate::analysis::expression::parse::duration;
-use crate::report::top::{TopForm, TopOptions};
+use crate::report::top::{self, TopForm, TopOptions};
 use crate::runtime::clock::now;
 use crate::runtime::config::{Start, ViewConfig, WallChoice};
 
@@ -63,7 +63,7 @@ impl Config {
     pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
         let search = search(&args.sessions, args.agent.clone(), &surroundings);
         if let ([], Some(refusal)) = (&*search.paths, search.refused.first()) {
-            return Self::Refuse(refusal.clone());
+            return refuse(refusal.clone());
         }
         if surroundings.can_view() && !args.once && !args.json {
             let wall = WallChoice {
@@ -82,13 +82,14 @@ impl Config {
             (true, true) => TopForm::Json,
             (true, false) => TopForm::Stream,
         };
-        Self::Top(TopOptions {
+        let options = TopOptions {
             recent_ms: args.since,
             watch: watch(args.look.poll),
             form,
             strict: args.strict.strict,
             paper: args.paper.paper(&surroundings),
             search,
-        })
+        };
+        text_or_json(args.json, move |to| top::write(&options, to.now, to.out))
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::outcome::{ReportError, ReportOutcome};
-use super::reading::{self, Contents, Folders, Reading};
+use super::reading::{self, Contents, NamedSessions, Reading};
 use super::spent::CostFigures;
 use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, BriefSources, Section, TurnTimes, word_of};
@@ -16,7 +16,6 @@ use crate::analysis::brief::{
 use crate::analysis::context::window::Windows;
 use crate::analysis::derived::Memo;
 use crate::analysis::loops::{CallRun, Loops, loop_words};
-use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
 
@@ -59,12 +58,8 @@ pub enum BriefForm {
 }
 
 /// Options of `tv brief`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct BriefOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
+    pub sessions: NamedSessions,
     pub form: BriefForm,
 }
 
@@ -75,9 +70,7 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
     let mut is_first = true;
-    let missed = reading::each(
-        &options.targets,
-        &options.folders,
+    let missed = options.sessions.each(
         |target| reading::read(target, show::is_large(target)),
         |mut reading| {
             let gathered = Gathered::of(&mut reading, now);
@@ -92,7 +85,7 @@ pub fn write(
             Ok(())
         },
     )?;
-    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
+    Ok(options.sessions.outcome(missed, ReportOutcome::Complete))
 }
 
 /// A session's brief and the values that it is computed from.

@@ -10,19 +10,15 @@ use serde::Serialize;
 
 use super::json;
 use super::outcome::{ReportError, ReportOutcome};
-use super::reading::{self, Folders, Reading};
+use super::reading::{self, NamedSessions, Reading};
 use crate::analysis::lint::{self, Alike, Counts, Finding, Findings, Severity};
-use crate::ingest::{OpenError, Pager, Target};
+use crate::ingest::Pager;
 use crate::model::figures::count;
 use crate::model::record::{Origin, Shape};
 
 /// Options of `tv check`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct CheckOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
+    pub sessions: NamedSessions,
     pub form: CheckForm,
     /// Minimum severity; less severe findings are only counted.
     pub least: Severity,
@@ -76,9 +72,7 @@ pub fn write(options: &CheckOptions, out: &mut dyn Write) -> Result<ReportOutcom
     let mut totals = Counts::default();
     let mut sessions = 0_u64;
     let mut all = Vec::new();
-    let missed = reading::each(
-        &options.targets,
-        &options.folders,
+    let missed = options.sessions.each(
         |target| reading::read(target, true),
         |mut reading| {
             sessions += 1;
@@ -106,7 +100,7 @@ pub fn write(options: &CheckOptions, out: &mut dyn Write) -> Result<ReportOutcom
     } else {
         ReportOutcome::Complete
     };
-    Ok(options.folders.outcome(missed, otherwise))
+    Ok(options.sessions.outcome(missed, otherwise))
 }
 
 /// Writes the list of rules.

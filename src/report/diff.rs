@@ -23,7 +23,6 @@ use crate::render::wrap;
 pub type Named = Result<(Target, Option<String>), OpenError>;
 
 /// Options of `tv diff`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DiffOptions {
     pub runs: [Named; 2],
     /// Whether to write JSON.

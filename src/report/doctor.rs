@@ -16,11 +16,12 @@ use self::prices::PriceLines;
 use super::figures::{self, RecordFigures};
 use super::json;
 use super::outcome::{ReportError, ReportOutcome};
-use super::reading::{self, Folders, Reading};
+use super::reading::{self, NamedSessions, Reading};
 use crate::analysis::anomalies::{self, Anomaly};
 use crate::analysis::calls::pairing;
+use crate::analysis::lint;
 use crate::ingest::fs;
-use crate::ingest::{self, OpenError, Target, defined};
+use crate::ingest::{self, defined};
 use crate::model::coverage::{Coverage, FieldCoverage};
 use crate::model::edit::{Notice, Severity};
 use crate::model::record::{FileId, Origin};
@@ -30,12 +31,8 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
 /// Options of `tv doctor` for named sessions.
-#[derive(Clone, Debug, PartialEq)]
 pub struct DoctorOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
+    pub sessions: NamedSessions,
     /// JSON instead of text.
     pub json: bool,
 }
@@ -213,13 +210,9 @@ pub fn write(
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
-    let DoctorOptions {
-        targets,
-        folders,
-        json,
-    } = options;
+    let DoctorOptions { sessions, json } = options;
     let mut written = 0;
-    let missed = reading::each_read(targets, folders, reading::survey, |reading, coverage| {
+    let missed = sessions.each_read(reading::survey, |reading, coverage| {
         let report = examine(&reading, &coverage, now);
         if *json {
             return Ok(json::write_line(out, &report)?);
@@ -230,7 +223,7 @@ pub fn write(
         written += 1;
         Ok(text::write(&report, out)?)
     })?;
-    Ok(folders.outcome(missed, ReportOutcome::Complete))
+    Ok(sessions.outcome(missed, ReportOutcome::Complete))
 }
 
 fn examine(reading: &Reading, coverage: &Coverage, now: Timestamp) -> DoctorReport {
@@ -456,7 +449,7 @@ fn notices(all: &[Notice], reading: &Reading) -> Vec<NoticeLine> {
     let mut lines: BTreeMap<&str, NoticeLine> = BTreeMap::new();
     for notice in all.iter().filter(|notice| !is_listed_elsewhere(notice)) {
         let line = lines.entry(&notice.what).or_insert_with(|| NoticeLine {
-            severity: severity(notice.severity),
+            severity: lint::word(notice.severity),
             what: notice.what.to_string(),
             count: 0,
             first: place(notice.origin, reading),
@@ -464,14 +457,6 @@ fn notices(all: &[Notice], reading: &Reading) -> Vec<NoticeLine> {
         line.count += 1;
     }
     lines.into_values().collect()
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    }
 }
 
 fn place(origin: Origin, reading: &Reading) -> PlaceLine {

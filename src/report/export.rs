@@ -42,7 +42,6 @@ use crate::model::transcript::Transcript;
 const CHUNK: usize = 64 << 10;
 
 /// Options of `tv export`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct ExportOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,
@@ -63,7 +62,6 @@ pub struct ExportOptions {
     pub strict: bool,
 }
 
-/// A form of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportForm {
     /// Rows for databases.

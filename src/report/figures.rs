@@ -94,7 +94,6 @@ pub(crate) struct RecordFigures {
     pub(crate) faulty: u64,
     /// The same counts in bytes.
     pub(crate) bytes: ByteFigures,
-    /// Passed records by reason.
     pub(crate) passed_reasons: BTreeMap<&'static str, u64>,
     /// Types and fields that the format does not know.
     pub(crate) unknown: BTreeMap<String, u64>,

@@ -25,7 +25,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
 
 /// Options of `tv file`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct FileOptions {
     /// The session, and the key of an entry or a call; without one the end of the session.
     pub at: Named,

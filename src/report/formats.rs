@@ -24,7 +24,6 @@ const LEAST_FAILED: u64 = 2;
 const FIELDS: usize = 30;
 
 /// Options of `tv formats`.
-#[derive(Clone, Debug, PartialEq)]
 pub enum FormatsOptions {
     List(Environment),
     /// Check a definition and read samples with it.

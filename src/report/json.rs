@@ -32,7 +32,6 @@ impl Formatter for Plain {
     }
 }
 
-/// Writes a value on one line.
 pub(crate) fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut serde_json::Serializer::with_formatter(
         &mut *out, Plain,

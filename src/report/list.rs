@@ -31,7 +31,6 @@ const FLUSHED: usize = 16;
 const GAP: usize = 2;
 
 /// Options of `tv list`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct ListOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,
@@ -50,7 +49,6 @@ pub struct ListOptions {
     pub paper: Paper,
 }
 
-/// A session as JSON.
 #[derive(Serialize)]
 struct SessionJson<'a> {
     schema: &'static str,

@@ -10,7 +10,7 @@ use ratatui::text::Line;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::outcome::{ReportError, ReportOutcome};
-use super::reading::{self, Folders, Reading, SessionFields};
+use super::reading::{self, NamedSessions, Reading, SessionFields};
 use super::rows::Paper;
 use super::{json, show};
 use crate::analysis::calls::Calls;
@@ -21,7 +21,6 @@ use crate::analysis::derived::Memo;
 use crate::analysis::files::Files;
 use crate::analysis::lint::Findings;
 use crate::analysis::money::cost::usd;
-use crate::ingest::{OpenError, Target};
 use crate::listing::call::CallScene;
 use crate::listing::calls::{CallList, IN_ORDER};
 use crate::listing::files::{FileList, MOST_CHANGED, keys};
@@ -31,7 +30,6 @@ use crate::listing::tools::{LONGEST, ToolList};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-/// The kind of list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
     /// A row per call.
@@ -62,13 +60,8 @@ impl ListingForm {
 }
 
 /// Options of `tv tools` and `tv files`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct ListingOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
-    /// The kind of list.
+    pub sessions: NamedSessions,
     pub kind: ListKind,
     pub form: ListingForm,
     pub paper: Paper,
@@ -85,9 +78,7 @@ pub fn write(
         begun: 0,
         out,
     };
-    let missed = reading::each(
-        &options.targets,
-        &options.folders,
+    let missed = options.sessions.each(
         |target| reading::read(target, show::is_large(target)),
         |reading| {
             let transcript = &reading.transcript;
@@ -125,7 +116,7 @@ pub fn write(
             Ok(())
         },
     )?;
-    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
+    Ok(options.sessions.outcome(missed, ReportOutcome::Complete))
 }
 
 /// What the results of a session cost to carry.
@@ -199,7 +190,7 @@ impl ListWriter<'_> {
         if self.begun > 1 {
             writeln!(self.out)?;
         }
-        if self.options.targets.len() > 1 {
+        if self.options.sessions.targets.len() > 1 {
             writeln!(self.out, "{}", reading::on_one_line(&session.path))?;
         }
         if keys.is_empty() {
@@ -289,7 +280,6 @@ impl Serialize for Object {
     }
 }
 
-/// A value as JSON.
 struct ValueJson<'a>(&'a Value);
 
 impl Serialize for ValueJson<'_> {

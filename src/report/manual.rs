@@ -13,7 +13,6 @@ use crate::render::theme::Theme;
 pub(crate) const PLAIN_WIDTH: u16 = 80;
 
 /// Options of `tv help`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct ManualOptions {
     /// The page; `None` lists the topics.
     pub(crate) page: Option<&'static ManualPage>,

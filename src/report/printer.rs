@@ -10,7 +10,7 @@ use ratatui::text::Span;
 
 use super::entry;
 use super::json;
-use super::reading::{Contents, Folders, Reading};
+use super::reading::{Contents, NamedSessions, Reading};
 use super::rows::{GUTTER, Paper};
 use crate::analysis::account::Account;
 use crate::analysis::calls::awaited::Awaited;
@@ -18,7 +18,7 @@ use crate::analysis::calls::lifecycle;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::reading::runs_of_traces;
 use crate::analysis::{phrases, plans};
-use crate::ingest::{OpenError, Target, WatchMode};
+use crate::ingest::WatchMode;
 use crate::model::body::Body;
 use crate::model::entry::details::{Details, records_below};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
@@ -35,14 +35,10 @@ use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Options of `tv show`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct PrintOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
+    pub sessions: NamedSessions,
     /// Whether they are read as one session.
     pub is_joined: bool,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
     pub paper: Paper,
     pub level: Level,
     /// Entries as JSON instead of text.

@@ -225,19 +225,21 @@ fn read_session(
     Ok(reading)
 }
 
-/// How a report on named sessions treats the other files of a named folder.
+/// The sessions that the arguments of a report name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Folders {
-    /// The folders of agents, which determine what should be a session.
+pub struct NamedSessions {
+    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
+    pub targets: Vec<Result<Target, OpenError>>,
+    /// The folders of agents, which determine what in a named folder should be a session.
     pub environment: Environment,
-    /// Whether unreadable files there count as a failure.
+    /// Whether unreadable files in a named folder count as a failure.
     pub strict: bool,
 }
 
-impl Folders {
+impl NamedSessions {
     /// The sessions that an argument names: all sessions of a folder, newest first, or the one of a
     /// file.
-    pub(crate) fn sessions(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
+    pub(crate) fn sessions_of(&self, target: &Target) -> Result<Vec<Target>, OpenError> {
         let is_host = ingest::far::is_host(&target.path);
         let named = if is_host {
             Vec::new()
@@ -299,57 +301,53 @@ impl Folders {
     pub(super) fn outcome(&self, missed: Missed, otherwise: ReportOutcome) -> ReportOutcome {
         ReportOutcome::of_many(missed, self.strict, otherwise)
     }
-}
 
-/// Reads each session that the arguments name, and reports it. Returns what could not be read, or
-/// not to its end.
-pub(super) fn each(
-    targets: &[Result<Target, OpenError>],
-    folders: &Folders,
-    read: impl Fn(&Target) -> Result<Reading, OpenError>,
-    mut report: impl FnMut(Reading) -> Result<(), ReportError>,
-) -> Result<Missed, ReportError> {
-    each_read(
-        targets,
-        folders,
-        |session| read(session).map(|reading| (reading, ())),
-        |reading, ()| report(reading),
-    )
-}
-
-/// As [`each`], with a reader that returns a further value.
-pub(super) fn each_read<T>(
-    targets: &[Result<Target, OpenError>],
-    folders: &Folders,
-    read: impl Fn(&Target) -> Result<(Reading, T), OpenError>,
-    mut report: impl FnMut(Reading, T) -> Result<(), ReportError>,
-) -> Result<Missed, ReportError> {
-    let mut missed = Missed::default();
-    for target in targets {
-        let target = match target {
-            Ok(target) => target,
-            Err(refusal) => {
-                missed.refused.push(refusal.clone());
-                continue;
-            }
-        };
-        let (mut failures, mut has_some) = (Vec::new(), false);
-        for session in folders.sessions(target).unwrap_or_else(|error| {
-            failures.push(error);
-            Vec::new()
-        }) {
-            match read(&session) {
-                Ok((reading, more)) => {
-                    has_some = true;
-                    failures.extend(reading.failure());
-                    report(reading, more)?;
-                }
-                Err(error) => failures.push(error),
-            }
-        }
-        missed.add(folders.missed(target, failures, has_some));
+    /// Reads each session that the arguments name, and reports it. Returns what could not be read, or
+    /// not to its end.
+    pub(super) fn each(
+        &self,
+        read: impl Fn(&Target) -> Result<Reading, OpenError>,
+        mut report: impl FnMut(Reading) -> Result<(), ReportError>,
+    ) -> Result<Missed, ReportError> {
+        self.each_read(
+            |session| read(session).map(|reading| (reading, ())),
+            |reading, ()| report(reading),
+        )
     }
-    Ok(missed)
+
+    /// As [`Self::each`], with a reader that returns a further value.
+    pub(super) fn each_read<T>(
+        &self,
+        read: impl Fn(&Target) -> Result<(Reading, T), OpenError>,
+        mut report: impl FnMut(Reading, T) -> Result<(), ReportError>,
+    ) -> Result<Missed, ReportError> {
+        let mut missed = Missed::default();
+        for target in &self.targets {
+            let target = match target {
+                Ok(target) => target,
+                Err(refusal) => {
+                    missed.refused.push(refusal.clone());
+                    continue;
+                }
+            };
+            let (mut failures, mut has_some) = (Vec::new(), false);
+            for session in self.sessions_of(target).unwrap_or_else(|error| {
+                failures.push(error);
+                Vec::new()
+            }) {
+                match read(&session) {
+                    Ok((reading, more)) => {
+                        has_some = true;
+                        failures.extend(reading.failure());
+                        report(reading, more)?;
+                    }
+                    Err(error) => failures.push(error),
+                }
+            }
+            missed.add(self.missed(target, failures, has_some));
+        }
+        Ok(missed)
+    }
 }
 
 /// The sessions that an argument names: those of a folder, or the one of a file.

@@ -26,9 +26,7 @@ pub fn write(
     now: fn() -> Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
-    let PrintOptions {
-        targets, folders, ..
-    } = options;
+    let (sessions, targets) = (&options.sessions, &options.sessions.targets);
     if let Some(target) = targets.iter().flatten().find(|it| is_output(&it.path)) {
         let path = target.path.display();
         return Err(OpenError(format!("{path}: the output goes into the session itself")).into());
@@ -43,10 +41,10 @@ pub fn write(
         return write_joined(options, now, out);
     }
     let is_one = matches!(targets.as_slice(), [Ok(target)]
-        if folders.sessions(target).is_ok_and(|sessions| sessions.len() == 1));
+        if sessions.sessions_of(target).is_ok_and(|named| named.len() == 1));
     let mut written = 0;
     let read = |target: &Target| reading::read(target, is_large(target));
-    let missed = reading::each(targets, folders, read, |mut reading| {
+    let missed = sessions.each(read, |mut reading| {
         if !options.json && !is_one {
             if written > 0 {
                 writeln!(out)?;
@@ -56,7 +54,7 @@ pub fn write(
         written += 1;
         write_session(options, now, &mut reading, out)
     })?;
-    Ok(folders.outcome(missed, ReportOutcome::Complete))
+    Ok(sessions.outcome(missed, ReportOutcome::Complete))
 }
 
 fn write_joined(
@@ -64,7 +62,7 @@ fn write_joined(
     now: fn() -> Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
-    let targets = options.targets.iter().cloned();
+    let targets = options.sessions.targets.iter().cloned();
     let targets = targets.collect::<Result<Vec<Target>, _>>()?;
     let Some((first, others)) = targets.split_first() else {
         return Ok(ReportOutcome::Complete);
@@ -79,12 +77,12 @@ fn write_joined(
         Err(failure) => Some(failure),
     };
     let mut missed = options
-        .folders
+        .sessions
         .missed(first, failure.into_iter().collect(), has_some);
     for other in others {
-        missed.add(options.folders.missed(other, Vec::new(), true));
+        missed.add(options.sessions.missed(other, Vec::new(), true));
     }
-    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
+    Ok(options.sessions.outcome(missed, ReportOutcome::Complete))
 }
 
 fn write_session(

@@ -8,12 +8,11 @@ use super::figures::{self, RecordFigures, SessionReport};
 use super::json;
 use super::outcome::{ReportError, ReportOutcome};
 use super::parts::{BranchFigures, LaneFigures, PartFigures};
-use super::reading::{self, Folders};
+use super::reading::{self, NamedSessions};
 use super::spent::{CostFigures, UsageFigures};
 use crate::analysis::calls::pairing::PairingCounts;
 use crate::analysis::phrases;
-use crate::ingest::{OpenError, Target};
-use crate::model::figures::{duration, tokens};
+use crate::model::figures::{count, duration, tokens};
 use crate::model::tally::unknown::Judged;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -22,12 +21,8 @@ use crate::model::timestamp::Timestamp;
 const LABEL: usize = 40;
 
 /// Options of `tv stats`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct StatsOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
+    pub sessions: NamedSessions,
     /// One JSON object per line instead of a table.
     pub json: bool,
 }
@@ -39,22 +34,17 @@ pub fn write(
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
     let mut is_first = true;
-    let missed = reading::each(
-        &options.targets,
-        &options.folders,
-        reading::read_packed,
-        |reading| {
-            let figures = figures::of(&reading, now);
-            if options.json {
-                return Ok(json::write_line(out, &figures)?);
-            }
-            if !std::mem::take(&mut is_first) {
-                writeln!(out)?;
-            }
-            Ok(write_table(&figures, out)?)
-        },
-    )?;
-    Ok(options.folders.outcome(missed, ReportOutcome::Complete))
+    let missed = options.sessions.each(reading::read_packed, |reading| {
+        let figures = figures::of(&reading, now);
+        if options.json {
+            return Ok(json::write_line(out, &figures)?);
+        }
+        if !std::mem::take(&mut is_first) {
+            writeln!(out)?;
+        }
+        Ok(write_table(&figures, out)?)
+    })?;
+    Ok(options.sessions.outcome(missed, ReportOutcome::Complete))
 }
 
 fn write_table(figures: &SessionReport<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -255,14 +245,10 @@ pub(crate) fn table(figures: &SessionReport<'_>) -> Vec<(&'static str, String)> 
         "structure",
         format!(
             "{}, {}, {}, {}",
-            plural(figures.turns as u64, "turn", "turns"),
-            plural(agents as u64, "sub-agent", "sub-agents"),
-            plural(
-                figures.branches as u64,
-                "abandoned branch",
-                "abandoned branches"
-            ),
-            plural(figures.compactions, "compaction", "compactions")
+            count(figures.turns as u64, "turn"),
+            count(agents as u64, "sub-agent"),
+            count(figures.branches as u64, "abandoned branch"),
+            count(figures.compactions, "compaction")
         ),
     ));
     rows.push(("calls", calls_line(&figures.pairing)));
@@ -274,9 +260,9 @@ pub(crate) fn table(figures: &SessionReport<'_>) -> Vec<(&'static str, String)> 
             "main lane",
             format!(
                 "{}, {}, {}, {}",
-                plural(active.entries, "entry", "entries"),
-                plural(active.turns, "turn", "turns"),
-                plural(active.calls, "call", "calls"),
+                count(active.entries, "entry"),
+                count(active.turns, "turn"),
+                count(active.calls, "call"),
                 cost_line(&active.cost)
             ),
         ));
@@ -327,7 +313,7 @@ fn records_line(records: &RecordFigures) -> String {
         .count();
     let unknown = match unknown {
         0 => String::new(),
-        kinds => format!(", {} not understood", plural(kinds as u64, "kind", "kinds")),
+        kinds => format!(", {} not understood", count(kinds as u64, "kind")),
     };
     format!("{total}: {shown} shown, {merged} merged, {passed} passed, {faulty} faulty{unknown}")
 }
@@ -364,7 +350,7 @@ fn tokens_line(usage: &UsageFigures) -> String {
         or_more(usage.output_is_partial),
         figure(usage.cache_read),
         figure(usage.cache_write),
-        plural(usage.requests, "request", "requests")
+        count(usage.requests, "request")
     );
     if let Some(reasoning) = usage.reasoning {
         line.push_str(&format!(
@@ -394,10 +380,6 @@ fn cost_line(cost: &CostFigures) -> String {
 
 fn or_more(is_partial: bool) -> &'static str {
     if is_partial { " or more" } else { "" }
-}
-
-fn plural(n: u64, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 #[cfg(test)]

@@ -50,7 +50,6 @@ const INPUT: u64 = 1 << 20;
 const SCHEMA: &str = "tv.today/2";
 
 /// Options of `tv status`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct StatusOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,
@@ -254,13 +253,13 @@ pub fn write(
     let is_recent = |modified: Option<i64>| modified.is_none_or(|at| at >= recent.0);
     let is_own = |path: &Path| input.transcript_path.as_deref() == Some(path);
     let cached = |unread: &Unread| {
-        let address = unread.place().address();
+        let address = unread.candidate.place().address();
         let counted = known.sessions.get(&address)?;
         let stamps = counted.stamps.as_ref()?;
         let is_at_rest = |state: &RestingState| state.until >= now.0;
         let has_state =
             !is_recent(counted.modified) || counted.state.as_ref().is_some_and(is_at_rest);
-        if !has_state || is_own(unread.path()) || !stamps.are_current(unread.modified()) {
+        if !has_state || is_own(unread.path()) || !stamps.are_current(unread.candidate.modified) {
             return None;
         }
         let files = stamps.files();

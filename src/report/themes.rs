@@ -17,7 +17,6 @@ const NAME: usize = 18;
 const INDENT: usize = 2;
 
 /// Options of `tv themes`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct ThemeOptions {
     pub(crate) themes: Vec<Listed>,
     /// Colour depth of the terminal.
@@ -26,7 +25,6 @@ pub struct ThemeOptions {
 }
 
 /// A theme and its source.
-#[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     pub(crate) name: String,
     /// `comes with tv`, or its file.

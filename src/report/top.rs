@@ -35,7 +35,6 @@ use crate::model::timestamp::Timestamp;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Options of `tv top`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct TopOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,

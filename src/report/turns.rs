@@ -11,7 +11,6 @@ use crate::analysis::money::cost;
 use crate::model::timestamp::Timestamp;
 use crate::model::totals::{Sum, Totals};
 
-/// The figures of a turn.
 #[derive(Debug, Serialize)]
 pub(crate) struct TurnFigures {
     /// Number from 1.

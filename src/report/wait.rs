@@ -31,7 +31,6 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::{Replaced, Transcript};
 
 /// Options of `tv wait`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct WaitOptions {
     pub target: Target,
     pub(crate) until: Expr,

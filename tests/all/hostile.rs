@@ -14,13 +14,20 @@ use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
 use tv::render::theme::Theme;
-use tv::report::reading::Folders;
+use tv::report::reading::NamedSessions;
 use tv::report::rows::Paper;
 use tv::report::{check, doctor, list, printer, show, stats};
 
 use crate::fixtures;
 use crate::pty::Console;
 use crate::stage::Stage;
+
+fn named(target: &Target) -> NamedSessions {
+    NamedSessions {
+        targets: vec![Ok(target.clone())],
+        ..NamedSessions::default()
+    }
+}
 
 /// Stands for bytes that are no UTF-8, which no string can hold.
 const INVALID: &str = "\u{e123}";
@@ -380,9 +387,8 @@ fn no_report_lets_anything_of_a_session_through() {
                     let (level, follow, branch) =
                         (Level::of(level), None, printer::BranchChoice::All);
                     let options = printer::PrintOptions {
-                        targets: vec![Ok(target.clone())],
+                        sessions: named(&target),
                         is_joined: false,
-                        folders: Folders::default(),
                         paper,
                         level,
                         json,
@@ -392,22 +398,10 @@ fn no_report_lets_anything_of_a_session_through() {
                     let _ = show::write(&options, || Timestamp(0), &mut out);
                 }
                 for json in [false, true] {
-                    let targets = vec![Ok(target.clone())];
-                    let _ = stats::write(
-                        &stats::StatsOptions {
-                            targets,
-                            folders: Folders::default(),
-                            json,
-                        },
-                        now,
-                        &mut out,
-                    );
-                    let folders = Folders::default();
-                    let options = doctor::DoctorOptions {
-                        targets: vec![Ok(target.clone())],
-                        folders,
-                        json,
-                    };
+                    let sessions = named(&target);
+                    let _ = stats::write(&stats::StatsOptions { sessions, json }, now, &mut out);
+                    let sessions = named(&target);
+                    let options = doctor::DoctorOptions { sessions, json };
                     let _ = doctor::write(&options, Timestamp(0), &mut out);
                 }
                 for form in [
@@ -415,17 +409,12 @@ fn no_report_lets_anything_of_a_session_through() {
                     check::CheckForm::Json,
                     check::CheckForm::Sarif,
                 ] {
-                    let targets = vec![Ok(target.clone())];
-                    let (folders, least) = (Folders::default(), Severity::Note);
-                    let _ = check::write(
-                        &check::CheckOptions {
-                            targets,
-                            folders,
-                            form,
-                            least,
-                        },
-                        &mut out,
-                    );
+                    let options = check::CheckOptions {
+                        sessions: named(&target),
+                        form,
+                        least: Severity::Note,
+                    };
+                    let _ = check::write(&options, &mut out);
                 }
                 assert_eq!(stranger(&out), None, "{pass:?} {}", path.display());
             }

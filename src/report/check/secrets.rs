@@ -10,7 +10,6 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::has_lines;
-use crate::ingest::{OpenError, Target};
 use crate::model::body::Key;
 use crate::model::figures::count;
 use crate::model::record::{FileId, Origin};
@@ -18,15 +17,11 @@ use crate::model::text::Text;
 use crate::model::text::secrets::{self, SecretPlace};
 use crate::report::json;
 use crate::report::outcome::{ReportError, ReportOutcome};
-use crate::report::reading::{self, Folders, Reading};
+use crate::report::reading::{self, NamedSessions, Reading};
 
 /// Options of `tv check --secrets`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct SecretsOptions {
-    /// Files, folders, or sessions in folders; an error for an argument that is none of them.
-    pub targets: Vec<Result<Target, OpenError>>,
-    /// How unreadable files in a folder are treated.
-    pub folders: Folders,
+    pub sessions: NamedSessions,
     /// Whether the output is JSON.
     pub json: bool,
 }
@@ -51,9 +46,7 @@ struct SecretLine {
 pub fn write(options: &SecretsOptions, out: &mut dyn Write) -> Result<ReportOutcome, ReportError> {
     let (mut sessions, mut places) = (0_u64, 0_u64);
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    let missed = reading::each(
-        &options.targets,
-        &options.folders,
+    let missed = options.sessions.each(
         |target| {
             // Beginnings of files that were looked at to find the session.
             secrets::take_sites();
@@ -84,7 +77,7 @@ pub fn write(options: &SecretsOptions, out: &mut dyn Write) -> Result<ReportOutc
     } else {
         ReportOutcome::Complete
     };
-    Ok(options.folders.outcome(missed, otherwise))
+    Ok(options.sessions.outcome(missed, otherwise))
 }
 
 fn lines(reading: &Reading, numbers: &mut HashMap<String, usize>) -> Vec<SecretLine> {

@@ -29,7 +29,6 @@ use crate::report::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 const LONGEST: usize = 80;
 
 /// Options of `tv doctor` without a session.
-#[derive(Clone, Debug, PartialEq)]
 pub struct HealthOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,

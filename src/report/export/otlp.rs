@@ -42,7 +42,6 @@ const UNTIMED: Timestamp = Timestamp(0);
 type TraceId = [u8; 16];
 type SpanId = [u8; 8];
 
-/// The value of an attribute.
 enum AttributeValue {
     Text(String),
     Int(i64),

@@ -15,7 +15,7 @@ use crate::model::transcript::Transcript;
 use crate::render::row::Level;
 use crate::report::printer::Printer;
 use crate::report::printer::{BranchChoice, PrintOptions};
-use crate::report::reading::Reading;
+use crate::report::reading::{NamedSessions, Reading};
 use crate::report::rows::Paper;
 
 fn say(out: &mut Batch, key: &str, role: Role) {
@@ -81,9 +81,11 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
         session: None,
     };
     let options = PrintOptions {
-        targets: vec![Ok(target.clone())],
+        sessions: NamedSessions {
+            targets: vec![Ok(target.clone())],
+            ..NamedSessions::default()
+        },
         is_joined: false,
-        folders: crate::report::reading::Folders::default(),
         paper: Paper {
             width: 60,
             colour: false,

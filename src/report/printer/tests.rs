@@ -13,7 +13,7 @@ use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::row::Level;
-use crate::report::reading::{Contents, Folders, Reading};
+use crate::report::reading::{Contents, NamedSessions, Reading};
 use crate::report::rows::Paper;
 
 fn options(level: Level, json: bool) -> PrintOptions {
@@ -27,11 +27,12 @@ fn options(level: Level, json: bool) -> PrintOptions {
         ascii: false,
     };
     let branch = BranchChoice::All;
-    let folders = Folders::default();
     PrintOptions {
-        targets: vec![Ok(target)],
+        sessions: NamedSessions {
+            targets: vec![Ok(target)],
+            ..NamedSessions::default()
+        },
         is_joined: false,
-        folders,
         paper,
         level,
         json,
@@ -62,7 +63,7 @@ fn session_with_a_lane(options: &PrintOptions) -> Reading {
         label: None,
         call,
     });
-    Reading::from_batch(options.targets[0].clone().unwrap(), out)
+    Reading::from_batch(options.sessions.targets[0].clone().unwrap(), out)
 }
 
 fn printed(options: &PrintOptions) -> (String, Vec<bool>) {
@@ -136,7 +137,7 @@ fn large_answer(options: &PrintOptions, blocks: usize) -> Reading {
         entry.push_piece(piece, kind);
     }
     out.entry(entry);
-    Reading::from_batch(options.targets[0].clone().unwrap(), out)
+    Reading::from_batch(options.sessions.targets[0].clone().unwrap(), out)
 }
 
 #[test]

@@ -40,7 +40,6 @@ pub enum Form {
 }
 
 /// Options of `tv blame`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct BlameOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,

@@ -217,7 +217,7 @@ fn read_one<T>(
     } else {
         reader.found(unread)
     };
-    let Some(found) = found.filter(|found| !is_listed || !reader.is_part(found)) else {
+    let Some(found) = found.filter(|found| !is_listed || !reader.facts.is_part(found)) else {
         say(ReadMessage::Other(number));
         return;
     };

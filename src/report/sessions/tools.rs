@@ -29,7 +29,6 @@ use crate::report::rows::Paper;
 const SHOWN: usize = 12;
 
 /// Options of the report.
-#[derive(Clone, Debug, PartialEq)]
 pub struct ToolsOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,

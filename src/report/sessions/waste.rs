@@ -39,7 +39,6 @@ use crate::report::rows::Paper;
 const SHOWN: usize = 20;
 
 /// Options of the report.
-#[derive(Clone, Debug, PartialEq)]
 pub struct WasteOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,

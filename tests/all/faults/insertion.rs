@@ -24,7 +24,7 @@ use tv::model::entry::{Block, BlockKind, Marks};
 use tv::model::tally::unknown::Judged;
 use tv::model::timestamp::Timestamp;
 use tv::render::row::Level;
-use tv::report::reading::Folders;
+use tv::report::reading::NamedSessions;
 use tv::report::rows::Paper;
 use tv::report::{printer, show, stats};
 
@@ -110,11 +110,17 @@ fn lines(text: &str) -> Vec<String> {
         .collect()
 }
 
+fn named(target: &Target) -> NamedSessions {
+    NamedSessions {
+        targets: vec![Ok(target.clone())],
+        ..NamedSessions::default()
+    }
+}
+
 fn shown(target: &Target, level: Level, json: bool) -> String {
     let options = printer::PrintOptions {
-        targets: vec![Ok(target.clone())],
+        sessions: named(target),
         is_joined: false,
-        folders: Folders::default(),
         paper: Paper {
             width: 200,
             colour: false,
@@ -132,10 +138,8 @@ fn shown(target: &Target, level: Level, json: bool) -> String {
 
 fn figures(target: &Target) -> Value {
     let mut out = Vec::new();
-    let (targets, folders) = (vec![Ok(target.clone())], Folders::default());
     let options = stats::StatsOptions {
-        targets,
-        folders,
+        sessions: named(target),
         json: true,
     };
     stats::write(&options, Timestamp(1_893_456_000_000), &mut out).unwrap();

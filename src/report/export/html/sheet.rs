@@ -90,7 +90,6 @@ impl<'o> HtmlWriter<'o> {
         Ok(())
     }
 
-    /// A text in a style.
     pub(super) fn styled(&mut self, text: &str, style: Style) -> io::Result<()> {
         let classes = classes(style);
         if classes.is_empty() || text.trim().is_empty() && style.bg.is_none() {

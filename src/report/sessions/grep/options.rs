@@ -5,7 +5,6 @@ use crate::ingest::find::DiscoveryQuery;
 use crate::report::rows::Paper;
 
 /// Options of `tv grep`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct GrepOptions {
     pub query: GrepQuery,
     /// Where to search for sessions.

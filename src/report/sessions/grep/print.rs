@@ -28,7 +28,6 @@ use crate::report::rows::Paper;
 const LINE: usize = 7;
 const SPEAKER: usize = 8;
 
-/// A hit as JSON.
 #[derive(Serialize)]
 struct HitJson<'a> {
     schema: &'static str,
@@ -78,7 +77,6 @@ impl<'a> HitPrinter<'a> {
         }
     }
 
-    /// Whether there was any hit.
     pub(super) fn has_written(&self) -> bool {
         self.last.is_some()
     }

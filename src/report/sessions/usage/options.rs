@@ -7,7 +7,6 @@ use crate::report::listing::ListingForm;
 use crate::report::rows::Paper;
 
 /// Options of `tv usage`.
-#[derive(Clone, Debug, PartialEq)]
 pub struct UsageOptions {
     /// Where to search for sessions.
     pub search: DiscoveryQuery,
