@@ -92,11 +92,12 @@ pub(crate) fn ago(ms: u64) -> String {
     }
 }
 
-/// A number with its noun: `1 line`, `212 lines`, `2 entries`.
+/// A number with its noun: `1 line`, `212 lines`, `2 entries`, `2 branches`.
 pub fn count(number: u64, word: &str) -> String {
     match word.strip_suffix("ry") {
         _ if number == 1 => format!("1 {word}"),
         Some(stem) => format!("{number} {stem}ries"),
+        None if word.ends_with("ch") => format!("{number} {word}es"),
         None => format!("{number} {word}s"),
     }
 }
@@ -145,6 +146,10 @@ mod tests {
             ["42s", "59s", "3m10s", "1h02m"]
         );
         assert_eq!([1, 212].map(|n| count(n, "line")), ["1 line", "212 lines"]);
+        assert_eq!(
+            [1, 2].map(|n| count(n, "branch")),
+            ["1 branch", "2 branches"]
+        );
         assert_eq!((percent(1, 3), percent(1, 0)), (33, 0));
     }
 }

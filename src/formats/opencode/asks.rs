@@ -20,7 +20,6 @@ pub(super) struct Asks {
 /// A line of a message, or an entry of its own if no message is named.
 #[derive(Clone, Debug)]
 pub(super) struct PermissionRequest {
-    /// The id of the request.
     pub(super) id: Text,
     pub(super) session: Text,
     /// The message that made the call.

@@ -6,7 +6,6 @@ use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
 use crate::model::text::Text;
 
-/// A block of text with a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
     BlockKind::raw(title, out.prose(text))
 }

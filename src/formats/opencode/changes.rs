@@ -10,6 +10,7 @@ use crate::formats::json::Json;
 use crate::formats::tools;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Piece};
+use crate::model::figures::count;
 use crate::model::tool::ToolKind;
 
 /// The files that a step changed.
@@ -21,7 +22,7 @@ pub(super) fn patch(json: &Json<'_>, out: &mut Batch) -> BlockKind {
         .filter_map(Json::str)
         .collect();
     raw(
-        &format!("changed {}", counted(files.len())),
+        &format!("changed {}", count(files.len() as u64, "file")),
         &files.join("\n"),
         out,
     )
@@ -53,7 +54,10 @@ pub(super) fn diffs(what: &str, diffs: &[Json<'_>], out: &mut Batch) -> Option<B
     let total = lines(Some(sum("additions")), Some(sum("deletions")));
     let list: Vec<String> = diffs.iter().map(line).collect();
     Some(raw(
-        &format!("{what} changed {} {total}", counted(diffs.len())),
+        &format!(
+            "{what} changed {} {total}",
+            count(diffs.len() as u64, "file")
+        ),
         &list.join("\n"),
         out,
     ))
@@ -87,10 +91,6 @@ pub(super) fn plan_mark(todos: &Json<'_>) -> Option<Piece> {
         .flat_map(|todo| [todo.get("content"), todo.get("status")])
         .map(Json::str_or_empty);
     (!items.is_empty()).then(|| Piece::of(&recorded.join("\n")))
-}
-
-fn counted(files: usize) -> String {
-    format!("{files} {}", if files == 1 { "file" } else { "files" })
 }
 
 fn lines(additions: Option<u64>, deletions: Option<u64>) -> String {

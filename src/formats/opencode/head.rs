@@ -28,7 +28,6 @@ pub(super) struct MessageHead {
     pub(super) is_closed: bool,
     /// Whether the message itself has been read, and not only parts of it.
     pub(super) has_message: bool,
-    /// The usage of the message.
     pub(super) cost: Option<CompactUsage>,
     /// Usage of zero that is withheld until a part shows that there was a request.
     pub(super) withheld_usage: Option<Box<Usage>>,

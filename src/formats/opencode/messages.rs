@@ -253,7 +253,6 @@ impl MessageStore {
         self.heads.contains_key(key)
     }
 
-    /// Whether the message has been removed.
     pub(super) fn is_removed(&self, key: &Key) -> bool {
         self.removed.contains(key)
     }

@@ -13,6 +13,7 @@ use crate::formats::tools;
 use crate::model::body::Body;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
+use crate::model::figures::count;
 use crate::model::tally::unknown::Judged;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
@@ -238,7 +239,7 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
         facts.push(format!("exit {code}"));
     }
     if let Some(hits) = metadata.first(&["matches", "count"], Json::count) {
-        facts.push(format!("{hits} {}", if hits == 1 { "hit" } else { "hits" }));
+        facts.push(count(hits, "hit"));
     }
     let images = |file: &&Json<'_>| file.get("mime").str_or_empty().starts_with("image/");
     let attachments = state.get("attachments").items();

@@ -338,7 +338,7 @@ pub(crate) fn of_whole(
         parts.push(count(whole.sessions as u64, "session"));
     }
     if whole.branches > 0 {
-        parts.push(format!("{} left", branches(whole.branches)));
+        parts.push(format!("{} left", count(whole.branches as u64, "branch")));
     }
     if whole.agents > 0 {
         parts.push(count(whole.agents as u64, "sub-agent"));
@@ -435,13 +435,5 @@ pub(crate) fn of_whole(
             )],
         )],
         Node::Branch(_) | Node::Lane(_) => Vec::new(),
-    }
-}
-
-fn branches(number: usize) -> String {
-    if number == 1 {
-        "1 branch".to_owned()
-    } else {
-        format!("{number} branches")
     }
 }
