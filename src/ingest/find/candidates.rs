@@ -147,7 +147,6 @@ pub(crate) struct Candidate {
     pub(crate) id: String,
     /// Agent name from the path.
     pub(crate) agent: Option<String>,
-    /// Whether it is an archive.
     pub(crate) is_archive: bool,
     /// When it was last written to.
     pub(crate) modified: Option<Timestamp>,

@@ -114,7 +114,6 @@ impl SessionGlance {
         );
     }
 
-    /// Whether there is a title.
     pub(crate) fn has_title(&self) -> bool {
         self.out
             .edits

@@ -37,7 +37,6 @@ pub fn first_prompt(found: &FoundSession) -> Option<Text> {
     words(prompt)
 }
 
-/// The texts of an entry.
 fn words(entry: &Entry) -> Option<Text> {
     let text = |kind: &BlockKind| match kind {
         BlockKind::Text(body) => Some(

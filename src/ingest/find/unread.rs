@@ -20,14 +20,19 @@ use crate::ingest::probe;
 use crate::ingest::sift::{self, LineSieve, Sifted};
 use crate::ingest::target::{OpenError, Target};
 use crate::model::edit::{Edit, Feed};
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::FoundSession;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::pattern::Listings;
 
-/// A session that was not read, its format as far as its path tells (or, for a file that the user
-/// named, its beginning), and the files of its sub-agents in other folders.
-pub(crate) struct Unread(Candidate, Option<&'static dyn Format>, Vec<PathBuf>);
+/// A session that was not read.
+pub(crate) struct Unread {
+    pub(crate) candidate: Candidate,
+    /// Its format as far as its path tells or, for a file that the user named, its beginning.
+    format: Option<&'static dyn Format>,
+    /// The files of its sub-agents in other folders.
+    agent_files: Vec<PathBuf>,
+}
 
 /// Result of a scan.
 pub(crate) struct Looked {
@@ -50,19 +55,23 @@ pub(crate) fn unread(search: &DiscoveryQuery) -> Looked {
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // If the user names folders and files, the scan also finds files beside sessions.
     let may_lie_beside =
-        |Unread(candidate, ..): &Unread| candidate.format.is_none() || candidate.is_asked;
+        |session: &Unread| session.candidate.format.is_none() || session.candidate.is_asked;
     let has_some = all.iter().any(may_lie_beside);
     let known = all.iter().filter(|_| has_some);
-    let beside = known.filter_map(|Unread(candidate, format, _)| {
+    let beside = known.filter_map(|session| {
+        let path = &session.candidate.path;
         let format =
-            format.filter(|format| !candidates::has_replacement(*format, &candidate.path))?;
-        Some(sift::companions(&candidate.path, format))
+            (session.format).filter(|format| !candidates::has_replacement(*format, path))?;
+        Some(sift::companions(path, format))
     });
     let beside: HashSet<PathBuf> = beside.flatten().collect();
-    let is_wanted = |unread: &Unread| match unread {
-        unread if may_lie_beside(unread) => !beside.contains(unread.path()),
+    let is_wanted = |session: &Unread| {
+        let candidate = &session.candidate;
+        if may_lie_beside(session) {
+            return !beside.contains(&candidate.path);
+        }
         // A session of a database that another one started is read with that.
-        Unread(candidate, ..) => !(candidate.row.is_some() && candidate.is_child),
+        !(candidate.row.is_some() && candidate.is_child)
     };
     let sessions = all.into_iter().filter(is_wanted).collect();
     Looked {
@@ -75,18 +84,18 @@ pub(crate) fn unread(search: &DiscoveryQuery) -> Looked {
 
 /// Retains the newest file of each session, which continues the others.
 pub(crate) fn retain_newest(sessions: &mut Vec<Unread>) {
-    candidates::remove_continued(sessions, |session| &session.0);
+    candidates::remove_continued(sessions, |session| &session.candidate);
 }
 
 /// Adds the files of sub-agents to their session, if the user named its file and they are sessions
 /// of their own, which only its records name.
 pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
     for session in &mut sessions {
-        session.2 = session.agent_files();
+        session.agent_files = session.find_agent_files();
     }
     let agents: HashSet<PathBuf> = sessions
         .iter()
-        .flat_map(|session| session.2.iter().cloned())
+        .flat_map(|session| session.agent_files.iter().cloned())
         .collect();
     sessions.retain(|session| !agents.contains(session.path()));
     sessions
@@ -94,17 +103,20 @@ pub(crate) fn with_sub_agents(mut sessions: Vec<Unread>) -> Vec<Unread> {
 
 /// Moves an archive of a session that continues behind that session, however late it was archived.
 fn order_archives(sessions: Vec<Unread>) -> Vec<Unread> {
-    if !sessions.iter().any(|session| session.0.is_archive) {
+    if !sessions.iter().any(|session| session.candidate.is_archive) {
         return sessions;
     }
     let mut goes_on: HashMap<_, Vec<Unread>> = HashMap::new();
-    for session in sessions.iter().filter(|session| !session.0.is_archive) {
+    for session in sessions
+        .iter()
+        .filter(|session| !session.candidate.is_archive)
+    {
         goes_on.extend(session.own_name().map(|name| (name, Vec::new())));
     }
     let mut ordered = Vec::with_capacity(sessions.len());
     for session in sessions {
         match session.own_name().and_then(|name| goes_on.get_mut(&name)) {
-            Some(aside) if session.0.is_archive => aside.push(session),
+            Some(aside) if session.candidate.is_archive => aside.push(session),
             _ => {
                 let aside = session.own_name().and_then(|name| goes_on.remove(&name));
                 ordered.push(session);
@@ -129,22 +141,16 @@ impl Unread {
             }
             known => known,
         };
-        Self(candidate, format, Vec::new())
+        Self {
+            candidate,
+            format,
+            agent_files: Vec::new(),
+        }
     }
 
     /// Path of the file or database.
     pub(crate) fn path(&self) -> &Path {
-        &self.0.path
-    }
-
-    /// Where it is found.
-    pub(crate) fn place(&self) -> SessionPlace {
-        self.0.place()
-    }
-
-    /// When its file or row was last written, as far as that is known.
-    pub(crate) fn modified(&self) -> Option<Timestamp> {
-        self.0.modified
+        &self.candidate.path
     }
 
     fn own_name(&self) -> Option<(&'static str, String)> {
@@ -153,21 +159,21 @@ impl Unread {
 
     /// Format and id of its session, the same for all its files, if a format claims it.
     pub(crate) fn session(&self) -> Option<(&'static str, &str)> {
-        Some((self.0.format?.name(), &self.0.id))
+        Some((self.candidate.format?.name(), &self.candidate.id))
     }
 
     /// Whether it or a file beside it was written to since then, as far as that is known.
     pub(crate) fn is_since(&self, since: Timestamp) -> bool {
         let is_since = |at: Option<Timestamp>| at.is_none_or(|at| at >= since);
-        self.0.is_asked
-            || is_since(self.0.modified)
-            || self.0.companion_times().any(|(_, at)| at >= since)
+        self.candidate.is_asked
+            || is_since(self.candidate.modified)
+            || self.candidate.companion_times().any(|(_, at)| at >= since)
     }
 
     pub(crate) fn target(&self) -> Target {
         Target {
-            path: self.0.path.clone(),
-            session: self.0.row.as_ref().map(|row| row.id.clone()),
+            path: self.candidate.path.clone(),
+            session: self.candidate.row.as_ref().map(|row| row.id.clone()),
         }
     }
 
@@ -180,10 +186,16 @@ impl Unread {
         if self.is_shared() {
             return Ok(Sifted::Whole(None));
         }
-        let file = (&*self.0.path, self.0.is_file);
-        let sifted = sift::search(file, self.1, &self.2, &reader.1, sieve)?;
+        let file = (&*self.candidate.path, self.candidate.is_file);
+        let sifted = sift::search(
+            file,
+            self.format,
+            &self.agent_files,
+            &reader.listings,
+            sieve,
+        )?;
         // Only the beginning of an agent's file is predictable.
-        let is_of_agent = self.0.format.is_some() && self.0.row.is_none();
+        let is_of_agent = self.candidate.format.is_some() && self.candidate.row.is_none();
         Ok(if sifted == Sifted::NotRecords && !is_of_agent {
             Sifted::Nothing
         } else {
@@ -193,8 +205,8 @@ impl Unread {
 
     /// The row for it if it cannot be read, for callers that do not use a [`UnreadReader`].
     pub(crate) fn unreadable(&self, why: &str) -> FoundSession {
-        let Self(candidate, format, _) = self;
-        let format = format.map_or(Generic.name(), Format::name);
+        let candidate = &self.candidate;
+        let format = self.format.map_or(Generic.name(), Format::name);
         let place = candidate.place();
         let found = FoundSession::unreadable(place.path, format, Text::clean(why));
         FoundSession {
@@ -205,8 +217,13 @@ impl Unread {
     }
 
     /// The files of its sub-agents, if the user named it and they are sessions of their own.
-    fn agent_files(&self) -> Vec<PathBuf> {
-        let Self(candidate, Some(format), _) = self else {
+    fn find_agent_files(&self) -> Vec<PathBuf> {
+        let Self {
+            candidate,
+            format: Some(format),
+            ..
+        } = self
+        else {
             return Vec::new();
         };
         if !candidate.is_asked {
@@ -246,14 +263,19 @@ impl Unread {
 
     /// Whether it is in a database, or in a folder of small files.
     fn is_shared(&self) -> bool {
-        let Self(Candidate { path, id, row, .. }, format, _) = self;
+        let Candidate { path, id, row, .. } = &self.candidate;
         row.is_some()
-            || format.is_some_and(|format| !format.files(path, FileRole::Part(id)).is_empty())
+            || self
+                .format
+                .is_some_and(|format| !format.files(path, FileRole::Part(id)).is_empty())
     }
 }
 
 /// Reads facts of sessions, one after the other.
-pub(crate) struct UnreadReader(FactReader, Arc<Listings>);
+pub(crate) struct UnreadReader {
+    pub(crate) facts: FactReader,
+    listings: Arc<Listings>,
+}
 
 impl UnreadReader {
     /// A reader for this time.
@@ -263,17 +285,15 @@ impl UnreadReader {
 
     /// Like [`Self::new`], with cached listings of folders.
     pub(crate) fn with_listings(now: Timestamp, listings: &Arc<Listings>) -> Self {
-        Self(FactReader::new(now), Arc::clone(listings))
+        Self {
+            facts: FactReader::new(now),
+            listings: Arc::clone(listings),
+        }
     }
 
     /// The facts of a session. `None`: it is none, or another session started it.
     pub(crate) fn facts_of(&mut self, unread: &Unread) -> Option<FoundSession> {
-        self.0.read(unread.0.clone())
-    }
-
-    /// Whether another session references the file of this one, and includes it.
-    pub(crate) fn is_part(&mut self, found: &FoundSession) -> bool {
-        self.0.is_part(found)
+        self.facts.read(unread.candidate.clone())
     }
 
     /// The facts of a session. `None`: it is none.
@@ -282,17 +302,17 @@ impl UnreadReader {
             return Some(found);
         }
         // A session that another one started, or a file beside one.
-        let is_named = unread.0.is_asked || unread.0.format.is_some();
+        let is_named = unread.candidate.is_asked || unread.candidate.format.is_some();
         let is_whole = |format: &'static dyn Format| {
             is_named || !candidates::is_companion(format, unread.path())
         };
-        let format = || unread.0.format.or_else(|| format_of(unread.path()));
+        let format = || unread.candidate.format.or_else(|| format_of(unread.path()));
         let is_agents = !unread.is_shared() && format().is_some_and(is_whole);
         let asked = Candidate {
             is_asked: true,
-            ..unread.0.clone()
+            ..unread.candidate.clone()
         };
-        is_agents.then(|| self.0.read(asked)).flatten()
+        is_agents.then(|| self.facts.read(asked)).flatten()
     }
 }
 
