@@ -87,7 +87,6 @@ pub(crate) fn run_of(transcript: &Transcript, entry: Option<EntryId>) -> Vec<Ent
         .collect()
 }
 
-/// The steps of a run.
 pub(crate) fn steps_of(transcript: &Transcript, run: &[EntryId]) -> Vec<RunStep> {
     let meta = transcript.meta();
     let roots: Vec<&str> = [&meta.root, &meta.cwd]
@@ -174,8 +173,7 @@ fn plain(tree: &Tree, is_command: bool, roots: &[&str]) -> Tree {
     }
 }
 
-/// Members of a command's arguments that say what it is for, how long to wait, and where: not what is
-/// done.
+/// Members of a command's arguments that say what it is for, how long to wait, and where: not what is done.
 const BESIDE: [&str; 8] = [
     "description",
     "justification",
@@ -308,7 +306,6 @@ impl Alignment {
         self.first_difference = parting;
     }
 
-    /// The steps of a pair.
     pub(crate) fn steps(&self, pair: &Pair) -> [Option<&RunStep>; 2] {
         let [ours, theirs] = &self.runs;
         let [our, their] = pair.steps;

@@ -72,7 +72,6 @@ pub struct Earlier {
     pub(crate) unread: Vec<EntryId>,
 }
 
-/// Facts of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallFacts {
     block: usize,

@@ -206,7 +206,6 @@ impl Expr {
 }
 
 impl Compare {
-    /// Compares a value with a bound.
     pub(crate) fn holds<T: PartialOrd>(self, value: T, bound: T) -> bool {
         match self {
             Self::More => value > bound,

@@ -46,10 +46,8 @@ pub struct Spender {
     pub id: Text,
     /// Whether its records say that it continues another session.
     pub is_fork: bool,
-    /// Whether its agent writes a session into several files: those with the same id are one
-    /// session.
+    /// Whether its agent writes a session into several files: those with the same id are one session.
     pub has_files: bool,
-    /// Its records of usage.
     pub spent: Vec<UsageRecord>,
     /// Its failed calls, without an amount; empty if results were not read.
     pub failed: Vec<(CallIdentity, UsageRecord)>,
@@ -63,7 +61,6 @@ pub struct Spender {
     pub is_covered: bool,
 }
 
-/// One record of usage.
 #[derive(Clone, Debug)]
 pub struct UsageRecord {
     /// The key of its entry.
@@ -194,7 +191,6 @@ impl Ledger {
         self.copies
     }
 
-    /// A session by number.
     pub fn session(&self, number: usize) -> Option<&FoundSession> {
         self.sessions.get(number)
     }
@@ -417,8 +413,7 @@ impl Ledger {
         sums
     }
 
-    /// The sessions whose recorded total cost covers all of their charges, all in the selected
-    /// time.
+    /// The sessions whose recorded total cost covers all of their charges, all in the selected time.
     fn covered_of_time(&self, beyond: &collections::HashMap<usize, Amount>) -> HashSet<usize> {
         let mut covered = self.covered.clone();
         if covered.is_empty() {

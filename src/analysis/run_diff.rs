@@ -84,7 +84,6 @@ pub(crate) struct StepFacts {
     /// The number of its turn, from 1.
     pub(crate) turn: usize,
     pub(crate) kind: StepKind,
-    /// The name of the tool.
     pub(crate) tool: Option<Name>,
     /// What was done, in the words of a row: `ran cargo test`.
     pub(crate) words: String,

@@ -53,7 +53,6 @@ pub enum RowContent {
     Tool(Name),
 }
 
-/// Times of an entry.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EntryTimes {
     /// Of the main agent: timestamp, whether it is a prompt, and the tokens of its request.

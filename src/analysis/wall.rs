@@ -74,7 +74,6 @@ pub struct Glance {
     pub counts: Option<(u64, u64, u64)>,
 }
 
-/// Identity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionIdentity {
     /// The name of its format.
@@ -112,7 +111,6 @@ pub struct Flags {
     pub errors: u32,
     /// The number of equal calls up to the newest one, and its tool.
     pub same: Option<(usize, String)>,
-    /// Whether that is a loop.
     pub is_loop: bool,
     /// Since when nothing was written while the agent works.
     pub quiet_since: Option<Timestamp>,
@@ -192,7 +190,6 @@ pub enum News {
 /// An alarm that fired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rang {
-    /// The session, as it was then.
     pub row: SessionRow,
     /// The index of the alarm.
     pub alarm: usize,
@@ -247,7 +244,6 @@ impl Need {
         }
     }
 
-    /// Whether the user is needed.
     pub fn needs_user(self) -> bool {
         self < Self::Works
     }

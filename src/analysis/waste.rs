@@ -26,7 +26,6 @@ use crate::model::text::Name;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
 
-/// The kind of waste.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WasteKind {
     /// Tokens that had been in the cache and were paid for again.
@@ -61,7 +60,6 @@ impl WasteKind {
             .map_or("", |(_, word, _)| word)
     }
 
-    /// The kind in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Cache => "caches paid for again",

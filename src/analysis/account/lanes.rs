@@ -155,7 +155,6 @@ impl Lanes {
 }
 
 impl Track {
-    /// The entries of a page.
     pub(crate) fn ids_of(&self, page: usize) -> &[EntryId] {
         self.ids.get(self.range(page)).unwrap_or_default()
     }

@@ -14,12 +14,10 @@ use crate::model::turn::TurnFacts;
 pub struct LanePage<'a> {
     /// All entries of the lane, in file order.
     pub(crate) lane: &'a [EntryId],
-    /// The range of the page.
     pub(crate) own: Range<usize>,
 }
 
 impl LanePage<'_> {
-    /// The entries of the page.
     pub(crate) fn ids(&self) -> &[EntryId] {
         self.lane.get(self.own.clone()).unwrap_or_default()
     }

@@ -26,7 +26,6 @@ use crate::model::transcript::Transcript;
 pub(crate) struct CallSeen {
     /// Copies that ended differently are not the same: a fork may have been made before the result.
     identity: (CallIdentity, Outcome),
-    /// The name of its group.
     group: Name,
     tool: Name,
     outcome: Outcome,

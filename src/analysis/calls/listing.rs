@@ -9,7 +9,6 @@ impl Calls {
         self.all.iter().copied()
     }
 
-    /// The calls of a tool.
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.by_name.get(name)
     }

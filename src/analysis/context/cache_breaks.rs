@@ -98,6 +98,7 @@ pub(crate) struct Between {
 pub(crate) enum Cause {
     /// The history was replaced by a summary.
     Compaction,
+    /// Another model answered than before.
     Model,
     /// The session continued from an earlier entry.
     Rewind,

@@ -94,7 +94,6 @@ pub struct TokenCount {
 }
 
 impl ContextRow {
-    /// The entry of the row.
     pub(crate) fn entry(&self) -> EntryId {
         match self {
             Self::Request(request) => request.entry,
@@ -147,7 +146,6 @@ pub struct Windows {
     asks_for_summaries: bool,
 }
 
-/// The requests of a lane.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct LaneRequests {
     rows: Vec<ContextRow>,

@@ -197,7 +197,6 @@ impl<R> Facts<R> {
             .map(|(place, id)| (place, *id, self.get(*id)))
     }
 
-    /// The name with a number.
     pub(crate) fn name(&self, number: u32) -> Name {
         self.names.of(number).cloned().unwrap_or_default()
     }

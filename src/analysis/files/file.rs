@@ -7,7 +7,6 @@ use super::uses::{Op, Use, UseFact};
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
 
-/// A file and its uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FileUses {
     /// In order of time.
@@ -21,7 +20,6 @@ pub(crate) struct FileUses {
     pub(crate) flags: usize,
     /// Number of lanes that used it.
     pub(crate) lanes: usize,
-    /// The timestamp of the last use.
     pub(crate) last: Option<Timestamp>,
     /// Whether a file tool used it, rather than only a shell command.
     pub(crate) is_listed: bool,

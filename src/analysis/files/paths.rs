@@ -40,7 +40,6 @@ pub(super) fn path_from_root<'p>(
     }
 }
 
-/// Whether a path is relative.
 fn is_relative(path: &str) -> bool {
     !path.starts_with(['/', '~', '\\']) && !path.get(1..).is_some_and(|rest| rest.starts_with(':'))
 }

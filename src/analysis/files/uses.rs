@@ -20,6 +20,7 @@ pub(crate) enum Op {
     Read,
     Grep,
     Edit,
+    /// Writes it whole.
     Write,
 }
 

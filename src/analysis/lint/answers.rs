@@ -7,7 +7,6 @@ use super::provider::Provider;
 use super::{Finding, Harmless, ids, order, pairs, results, stops, work};
 use crate::model::edit::Severity;
 
-/// The consequence of a finding.
 pub(super) fn consequence(finding: &Finding) -> String {
     let rule = finding.rule;
     match finding.harmless {

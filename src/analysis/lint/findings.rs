@@ -373,7 +373,6 @@ impl Findings {
         self.dependents.records().count()
     }
 
-    /// The findings of an entry.
     pub(crate) fn of_entry(&self, id: EntryId) -> &[Finding] {
         self.by_entry.get(&id).map_or(&[], Vec::as_slice)
     }

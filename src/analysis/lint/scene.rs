@@ -66,7 +66,6 @@ pub(super) struct ParentChain {
     pub(super) compaction: Option<EntryId>,
 }
 
-/// A call with its block.
 #[derive(Clone, Copy)]
 pub(super) struct CallWithBlock<'a> {
     pub(super) block: usize,

@@ -85,7 +85,6 @@ impl Cost {
     }
 }
 
-/// Source of a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostSource {
     /// The agent recorded it.
@@ -398,7 +397,6 @@ pub(crate) fn signs_of(cost: &Cost, totals: &Totals) -> Vec<(&'static str, Strin
     signs
 }
 
-/// The cost of one request.
 pub(crate) fn of_request(usage: &Usage, model: Option<&Name>) -> Cost {
     let mut totals = Totals::default();
     totals.add(

@@ -45,7 +45,6 @@ impl For {
     }
 }
 
-/// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
     /// No failure is recorded.
@@ -58,7 +57,6 @@ pub enum RequestOutcome {
 /// One record of usage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Charge {
-    /// What it is for.
     pub what: For,
     /// The entry with the usage, or after which it is recorded.
     pub entry: Option<EntryId>,
@@ -92,7 +90,6 @@ pub struct EntrySpending {
     can_be_stopped: bool,
 }
 
-/// The usage of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EntryUsage {
     what: For,

@@ -47,7 +47,6 @@ impl TextScope {
     }
 }
 
-/// The scopes of a block.
 pub(crate) fn of_block(entry: &Entry, block: &Block) -> Vec<TextScope> {
     let speaker = match entry.role {
         Role::User => TextScope::Prompts,

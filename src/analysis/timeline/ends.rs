@@ -15,7 +15,6 @@ pub(crate) struct SpanEnd {
 }
 
 impl SpanEnd {
-    /// The end of a span.
     pub(crate) fn new(lane: usize, to: Timestamp, id: SpanId) -> Self {
         Self {
             lane,

@@ -126,7 +126,6 @@ impl Timeline {
         path
     }
 
-    /// Open calls of a lane.
     pub(crate) fn open_calls(&self, lane: usize) -> impl Iterator<Item = SpanId> + '_ {
         self.lanes
             .list

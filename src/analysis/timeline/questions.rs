@@ -25,7 +25,6 @@ impl Timeline {
         self.rows.list.get(number)
     }
 
-    /// The first row of a lane with this content.
     pub(crate) fn first_row(&self, lane: usize, what: &RowContent) -> Option<usize> {
         self.rows.first.get(&(lane, what.clone())).copied()
     }

@@ -12,10 +12,8 @@ use crate::analysis::search::texts;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
-/// A filter on sessions.
 #[derive(Clone, Debug)]
 pub struct SessionFilter {
-    /// As it was typed.
     pub typed: String,
     expr: Expr,
     patterns: HashMap<String, Regex>,

@@ -146,7 +146,6 @@ pub(super) fn agents(transcript: &Transcript, facts: &Facts<FlightItem>) -> Agen
     agents
 }
 
-/// The flights of a lane.
 pub(super) fn of_lane(facts: &Facts<FlightItem>, agents: &Agents, ids: &[EntryId]) -> Vec<Flight> {
     let mut sweep = FlightSweep {
         agents,

@@ -62,7 +62,6 @@ pub struct StatementRow {
 }
 
 impl StatementRow {
-    /// The cost of the row.
     pub fn cost(&self) -> Cost {
         self.amount.money.cost().partial_if(self.lacks_agents)
     }
