@@ -44,7 +44,6 @@ pub struct AlarmNotice {
     pub session: String,
     /// The message: what happened.
     pub words: String,
-    /// The expression of the alarm.
     pub expression: String,
     /// The argument that opens the session on the command line; `None` if there is none.
     pub address: Option<String>,

@@ -71,7 +71,6 @@ pub enum Effect {
     EndSeeking,
     /// Read the status of these sessions, and cancel earlier requests.
     Glance(Vec<FoundSession>),
-    /// Open these sessions as one.
     OpenJoined(Vec<SessionPlace>),
     /// Open the first of these sessions, and compare it with the second.
     OpenCompared(Vec<SessionPlace>),

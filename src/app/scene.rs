@@ -46,6 +46,7 @@ pub enum Ask {
     Focus(Pane),
     /// Go to the end, and follow.
     Follow,
+    /// Have the program perform an effect.
     Order(Effect),
     /// Hide the inspector if it covers the text.
     ShowText,

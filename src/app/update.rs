@@ -35,7 +35,6 @@ use crate::session::search::progress::BlockHits;
 /// An event from the terminal, a worker or the session.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A key was pressed.
     Key(Press),
     Mouse(Pointer),
     Paste(String),

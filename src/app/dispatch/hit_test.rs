@@ -9,12 +9,10 @@ use crate::render::row::{Row, RowKind};
 use crate::render::source::SourceText;
 use crate::render::wrap;
 
-/// A part of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenPart {
     /// A line of the outline, from 0.
     Outline(usize),
-    /// The divider of a pane.
     Divider(Pane),
     /// A line of the transcript, and the column within it.
     Text(usize, u16),

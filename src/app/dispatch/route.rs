@@ -187,8 +187,7 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
     }
 }
 
-/// Keys of the picker that open other screens or sort while nothing is typed; after `/` they are
-/// letters, too.
+/// Keys of the picker that open other screens or sort while nothing is typed; after `/` they are letters, too.
 fn before_letters(keys: &KeyState, can_compare: bool, press: Press) -> Option<Action> {
     press.typed()?;
     let KeyMatch::Action(action) = keys.keymap.find(&[press]) else {

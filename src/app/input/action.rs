@@ -190,7 +190,6 @@ pub enum QuickFilter {
     Clear,
 }
 
-/// A change of the panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaneChange {
     /// Show or hide the outline.

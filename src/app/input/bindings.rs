@@ -37,6 +37,7 @@ pub enum BindingGroup {
     /// Views of the session.
     Views,
     Find,
+    /// Copies and exports.
     Take,
     Program,
 }

@@ -29,6 +29,7 @@ pub(crate) enum TypedCommand {
     /// Write the session, or a part of it, as a page in the folder that one works in.
     Export(PageForm, PageExtent),
     Watch(AlarmSpec),
+    /// List the alarms.
     Watched,
     /// Remove an alarm by its number or expression; all alarms if empty.
     Unwatch(String),

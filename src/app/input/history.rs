@@ -36,7 +36,6 @@ pub struct Histories {
 }
 
 impl Histories {
-    /// The history of a kind.
     pub(crate) fn of(&mut self, kind: HistoryKind) -> &mut LineHistory {
         match kind {
             HistoryKind::Search => &mut self.searches,

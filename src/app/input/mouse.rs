@@ -41,7 +41,6 @@ pub struct Mouse {
 /// The target of a drag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dragged {
-    /// The divider of a pane.
     Divider(Pane),
     /// The end of a selection that started at this row.
     Rows(RowRef),

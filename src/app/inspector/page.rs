@@ -14,7 +14,6 @@ pub(crate) const NAME: usize = 10;
 /// Maximum number of bytes of text per column; only combining marks need more.
 const BYTES_PER_COLUMN: usize = 8;
 
-/// A row of the inspector.
 #[derive(Clone, Debug)]
 pub struct InspectorRow {
     pub line: Line<'static>,

@@ -17,7 +17,6 @@ use crate::render::tree;
 /// Records that were read for the raw tab.
 #[derive(Clone, Debug)]
 pub struct InspectedRecords {
-    /// The origins of the records.
     pub origins: Vec<Origin>,
     /// The title and value of each record.
     pub trees: Vec<(String, Tree)>,

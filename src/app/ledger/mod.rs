@@ -75,7 +75,6 @@ fn new_list(by: By) -> List<UsageGroup> {
     List::default().sorted(by.order()).kept_on_top()
 }
 
-/// Usage of a day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DayUsage {
     /// Name of the day, as in the rows.

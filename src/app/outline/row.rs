@@ -32,6 +32,7 @@ pub(crate) const PARTS: usize = 7;
 pub enum SectionKind {
     /// Turns with their sub-agents and compactions.
     Turns,
+    /// Background work that goes on.
     Running,
     Sessions,
     Branches,

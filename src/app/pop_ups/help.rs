@@ -17,7 +17,6 @@ use crate::render::code::Colours;
 use crate::render::manual::{self, ManualPage};
 use crate::render::row::{Look, Row};
 
-/// One line of the help.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HelpLine {
     /// The heading of a group.

@@ -6,8 +6,7 @@ use crate::app::input::action::{Action, CopyTarget, PaneChange, QuickFilter, Way
 use crate::app::input::keymap::Keymap;
 use crate::app::screens::AppScreen;
 
-/// Keys of a screen that lists sessions, and what they do. The first ones are shown as hints, as
-/// many as fit.
+/// Keys of a screen that lists sessions, and what they do. The first ones are shown as hints, as many as fit.
 pub type Own = &'static [(&'static [Action], &'static str)];
 
 /// Keys of the wall.

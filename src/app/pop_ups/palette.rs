@@ -27,7 +27,6 @@ pub struct Palette {
 /// A command that matches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandChoice {
-    /// The name of the command.
     pub name: String,
     /// The placeholder of its argument; empty if it takes none.
     pub argument: String,

@@ -29,7 +29,6 @@ const KIND: usize = 18;
 /// State of the dimming.
 #[derive(Clone, Debug, Default)]
 pub struct AsOfCursor {
-    /// Whether it is on.
     pub is_on: bool,
     /// Whether the message about the dimming is still to be shown.
     pub(crate) is_asked: bool,
@@ -44,7 +43,6 @@ pub struct AsOfCursor {
 pub struct SessionAtCursor {
     /// Cache key: the entry at the cursor, and the generation of the account.
     made_for: (EntryId, u64),
-    /// The position in the account.
     pub position: account::AsOf,
     /// The time of the entry.
     pub at: Option<Timestamp>,

@@ -37,7 +37,6 @@ impl Folds {
         self.by_hand.get(entry).map_or(&[], Vec::as_slice)
     }
 
-    /// The fold of one block.
     pub fn get(&self, entry: &Key, block: usize) -> Fold {
         self.of(entry).get(block).copied().unwrap_or_default()
     }

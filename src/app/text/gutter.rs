@@ -46,7 +46,6 @@ pub enum Stroke {
     More,
 }
 
-/// A cell of the gutter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GutterCell {
     /// The part of the line.
@@ -173,7 +172,6 @@ impl<'a> GutterContext<'a> {
     }
 }
 
-/// Whether a row is a gap.
 fn is_gap(rows: &[Row], row: usize) -> bool {
     rows.get(row).is_some_and(|row| row.kind == RowKind::Gap)
 }

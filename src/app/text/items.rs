@@ -70,7 +70,6 @@ struct LayoutInputs {
 /// Rows, with the inputs of their layout.
 type CachedRows = (LayoutInputs, Arc<Vec<Row>>);
 
-/// The cache of rows.
 #[derive(Clone, Debug, Default)]
 pub struct RowCache {
     /// Rows by entry and number of the portion.

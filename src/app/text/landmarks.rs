@@ -208,8 +208,7 @@ pub(crate) fn nearest(
     None
 }
 
-/// Whether a block by itself is a landmark of a kind; expensive turns, pauses and news need the
-/// context.
+/// Whether a block by itself is a landmark of a kind; expensive turns, pauses and news need the context.
 pub(crate) fn is_kind(
     transcript: &Transcript,
     focus: Focus,

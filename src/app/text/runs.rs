@@ -83,7 +83,6 @@ impl FoldedRuns {
         self.last = self.last.and_then(|id| lookup.entry(id));
     }
 
-    /// Starts a scan of the shown entries.
     pub(crate) fn start_scan(&mut self, order: Vec<EntryId>, shows: ShownParts, level: Level) {
         let (found, run, above) = (RunIndex::default(), Vec::new(), None);
         self.scanned_for = Some((shows, level));
@@ -134,7 +133,6 @@ impl FoldedRuns {
         (!self.open.contains(&head)).then_some(run)
     }
 
-    /// The head of the run of an entry.
     fn head_of(&self, id: EntryId) -> Option<EntryId> {
         let found = self.found.as_ref()?;
         found

@@ -74,14 +74,17 @@ pub use crate::analysis::calls::Place as Focus;
 /// A motion, queued for the next layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Motion {
+    /// Scroll by so many lines.
     Lines(isize),
     /// Scroll by half pages.
     HalfPages(isize),
+    /// Focus the item that is so many further.
     Items(isize),
     /// Go to the beginning.
     Top,
     /// Go to the end, and follow.
     Tail,
+    /// Stop following the end.
     Pause,
     /// Focus this item and scroll to it.
     Show(Focus),
@@ -93,10 +96,8 @@ pub enum Motion {
     ToNode(NodeId),
 }
 
-/// A line of the window.
 #[derive(Clone, Debug)]
 pub struct WindowLine {
-    /// Id of the entry.
     pub entry: EntryId,
     /// Index of the portion among the portions of all entries.
     pub place: usize,

@@ -35,7 +35,6 @@ const ANSWER: usize = 2_000;
 const ANSWER_SHARE: usize = 4;
 const HINTS: &[Hint] = &[(&[Action::LevelUp, Action::LevelDown], "all rows, some")];
 
-/// The view of the brief.
 #[derive(Debug, Default)]
 pub(crate) struct BriefView {
     list: List<BriefKey>,

@@ -28,13 +28,11 @@ use crate::session::indexes::Needs;
 
 /// Lines for the consequence of the chosen finding.
 const FOOT: usize = 3;
-/// Hints on a failure.
 const OF_FAILURE: &[Hint] = &[
     (&[Action::Raw], "record"),
     (&[Action::Mention(Way::Next)], "search the error"),
     SECTIONS,
 ];
-/// Hints on a finding.
 const OF_FINDING: &[Hint] = &[
     (&[Action::Pair], "the other half"),
     (&[Action::Raw], "record"),
@@ -104,7 +102,6 @@ enum CheckRow {
     Check(checks::CheckKind),
 }
 
-/// The subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SectionSubject {
     Failed,
@@ -376,7 +373,6 @@ impl Page for ChecksView {
     }
 }
 
-/// The finding of a row.
 fn finding<'a>(scene: &PageScene<'a>, row: &CheckRow) -> Option<&'a Finding> {
     let CheckRow::Found {
         focus, is_below, ..
@@ -401,7 +397,6 @@ fn group_of<'a>(scene: &PageScene<'a>, (rule, severity): Kind) -> Option<Alike<'
     )
 }
 
-/// The check of this kind.
 fn check<'a>(scene: &PageScene<'a>, kind: checks::CheckKind) -> Option<&'a Check> {
     scene.checks.list.iter().find(|check| check.kind == kind)
 }

@@ -56,7 +56,6 @@ pub(crate) struct Diff {
     is_new: bool,
 }
 
-/// The key of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RowKey {
     Same(Range<usize>),

@@ -567,7 +567,6 @@ fn growing(scene: &PageScene<'_>) -> Growing {
     Some((class, scene.activity.since()?, lane))
 }
 
-/// The row of a span.
 fn key_of(timeline: &Timeline, id: SpanId, has_all_rows: bool) -> Option<TimelineKey> {
     let (_, number) = timeline.get(id)?;
     Some(match timeline.row(number)?.lane {

@@ -53,7 +53,6 @@ impl LaneSpan {
 pub(crate) struct VisibleRows<'a> {
     pub(crate) rows: &'a [Row],
     pub(crate) range: Range<usize>,
-    /// The portion of the entry.
     pub(crate) portion: EntryPortion,
 }
 

@@ -10,7 +10,6 @@ use crate::render::row::RowKind;
 /// A row of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowRef {
-    /// Id of the entry.
     pub entry: EntryId,
     /// Index of the block in the entry.
     pub(crate) block: usize,

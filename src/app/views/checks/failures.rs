@@ -36,7 +36,6 @@ pub(super) fn at<'a>(scene: &PageScene<'a>, place: Place) -> Option<&'a Failure>
     failed.find(|failure| failure.place == place)
 }
 
-/// A failure as one line.
 pub(super) fn line(scene: &PageScene<'_>, failure: &Failure, width: usize) -> Line<'static> {
     let theme = scene.theme;
     let cut = theme.glyphs().cut;

@@ -25,7 +25,6 @@ use crate::render::wrap;
 /// What was read of a use: `None` if it neither changed nor showed the file.
 type Steps = HashMap<(Place, Op), Option<FileStep>>;
 
-/// The lines of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileLines {
     list: List<usize>,

@@ -50,13 +50,11 @@ impl StatementSums {
         }
     }
 
-    /// The sum of a group.
     pub(super) fn get(&self, group: &Group) -> Option<&StatementRow> {
         self.rows.get(*self.numbers.get(group)?)
     }
 }
 
-/// The sums as a listing.
 pub(super) struct SumList<'a>(pub(super) &'a StatementSums, pub(super) &'a PageScene<'a>);
 
 pub(super) struct SumRow<'a> {

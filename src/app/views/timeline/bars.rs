@@ -438,7 +438,6 @@ impl Cells {
         Self(self.0.iter().enumerate().map(own).collect())
     }
 
-    /// The span in a column.
     pub(crate) fn at(&self, column: usize) -> Option<SpanId> {
         self.0.get(column).copied().flatten().map(|cell| cell.id)
     }

@@ -25,7 +25,6 @@ pub(crate) struct Captions<'a> {
     /// The session and the columns.
     pub(crate) painter: &'a Painter<'a>,
     pub(crate) view: &'a TimelineWindow<'a>,
-    /// The scope of the window.
     pub(crate) scope: WindowScope,
     /// The range of time in the window.
     pub(crate) range: (Timestamp, Timestamp),

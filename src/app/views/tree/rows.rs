@@ -198,7 +198,6 @@ fn node_duration(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> Strin
     own.or_else(of_call).unwrap_or_default()
 }
 
-/// The texts of a row.
 struct RowTexts {
     title: String,
     /// Sign, style and word.
