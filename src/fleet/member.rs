@@ -63,7 +63,6 @@ pub(super) struct FleetMember<'o> {
     pub(crate) is_idle: bool,
 }
 
-/// State of the reading.
 enum ReadState<'o> {
     /// Not opened, or to be tried again at that time.
     Closed {
