@@ -121,7 +121,6 @@ fn is_time(text: &str) -> bool {
     text.len() == 19 && text.chars().enumerate().all(is_part)
 }
 
-/// The author of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineAuthor {
     Start,
@@ -137,8 +136,7 @@ struct Lines<'t> {
     is_trimmed: bool,
     /// Whether the usage follows each answer.
     tells_tokens: bool,
-    /// Whether two blank lines separate an answer and a prompt: one ends the answer, one begins the
-    /// prompt.
+    /// Whether two blank lines separate an answer and a prompt: one ends the answer, one begins the prompt.
     has_gaps: bool,
 }
 
@@ -211,8 +209,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Whether a line that begins like a prompt is one. Without trailing blanks it may be a heading
-    /// of an answer.
+    /// Whether a line that begins like a prompt is one. Without trailing blanks it may be a heading of an answer.
     fn begins_prompt(&self, before: Option<LineAuthor>, gap: usize, is_answered: bool) -> bool {
         match before {
             _ if !self.is_trimmed => true,
@@ -242,9 +239,8 @@ impl<'t> Lines<'t> {
         is_known || before == Some(LineAuthor::Model) && (ends_run || ends_turn)
     }
 
-    /// The end of a message of several lines that begins here: only its first line has the mark,
-    /// only its last one the blanks. `None` if it has one line, or a line of another author comes
-    /// before the end.
+    /// The end of a message of several lines that begins here: only its first line has the mark, only its last one
+    /// the blanks. `None` if it has one line, or a line of another author comes before the end.
     fn message_end(&self, from: usize) -> Option<usize> {
         let behind = from + 1..self.all.len().min(from + 1 + MESSAGE);
         let mut own = behind
@@ -305,8 +301,7 @@ fn author(passage: &str) -> LineAuthor {
     }
 }
 
-/// Splits a history into passages: lines of one author. Two prompts with a blank line between them
-/// are two passages.
+/// Splits a history into passages: lines of one author. Two prompts with a blank line between them are two passages.
 fn passages(text: &str) -> Vec<Range<usize>> {
     let lines = Lines::of(text);
     let mut passages = Vec::new();

@@ -149,7 +149,6 @@ impl<'a> Json<'a> {
         matches!(self, Self::Null)
     }
 
-    /// Whether it is an object.
     pub fn is_object(&self) -> bool {
         matches!(self, Self::Object(_))
     }

@@ -14,8 +14,7 @@ use crate::model::timestamp::Timestamp;
 /// A folder under which an agent stores sessions.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Root {
-    /// Environment variables that move it, each with a path below its value. The first one that is
-    /// set wins.
+    /// Environment variables that move it, each with a path below its value. The first one that is set wins.
     pub(crate) variables: &'static [(&'static str, &'static str)],
     /// The default path below the home directory, with wildcards; empty if there is none.
     pub(crate) home: &'static str,
@@ -40,8 +39,7 @@ pub(crate) enum RootPattern {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     pub home: Option<PathBuf>,
-    /// All variables that are set and not empty: which ones matter is known only when all
-    /// definitions are read.
+    /// All variables that are set and not empty: which ones matter is known only when all definitions are read.
     pub variables: BTreeMap<String, PathBuf>,
 }
 
@@ -229,8 +227,7 @@ pub enum FileRole<'a> {
     Archive,
     /// The session that the file belongs to, by its path.
     Owner,
-    /// The session that the file belongs to, by the id in its content: for files whose path does
-    /// not name it.
+    /// The session that the file belongs to, by the id in its content: for files whose path does not name it.
     OwnerById(&'a str),
     /// Where the session that started this one may be stored, by what the content records about
     /// it. The file itself, if the format does not define where such sessions are stored.

@@ -17,7 +17,6 @@ pub struct Tables(pub Vec<DatabaseTable>);
 /// A table with its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseTable {
-    /// The name of the table.
     pub name: String,
     /// The names of its columns, in order.
     pub columns: Vec<String>,
@@ -74,7 +73,6 @@ pub struct Queries {
     pub generation: Option<String>,
     /// The tables that hold the rows of a session.
     pub tables: Vec<TableRows>,
-    /// The queries for its rows.
     pub listing: RowListing,
     /// The row ids of the first table that the agent has abandoned, in order.
     pub abandoned: Option<String>,
@@ -148,8 +146,7 @@ pub(crate) fn predecessor(tables: &Tables) -> Option<&'static str> {
     )
 }
 
-/// Whether a database is not meant to hold sessions: it is empty, or the agent stores them
-/// elsewhere.
+/// Whether a database is not meant to hold sessions: it is empty, or the agent stores them elsewhere.
 pub(crate) fn is_aside(tables: &Tables) -> bool {
     tables.0.is_empty() || elsewhere(tables).is_some()
 }

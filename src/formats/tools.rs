@@ -192,7 +192,6 @@ fn first(input: &Json<'_>, names: &[&str]) -> Option<String> {
     input.first(names, Json::filled).map(str::to_owned)
 }
 
-/// The command of an input.
 pub(crate) fn command(input: &Json<'_>) -> Option<String> {
     let command = first(
         input,

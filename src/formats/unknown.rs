@@ -178,8 +178,7 @@ fn unknown(kind: NamedKind<'_>, json: &Json<'_>, judged: Judged, out: &mut Batch
     aside(Text::stub(&name, TITLE), json, (judged, said), out)
 }
 
-/// A row with the text; without one the whole record as a tree, with a text as headline if it has
-/// any.
+/// A row with the text; without one the whole record as a tree, with a text as headline if it has any.
 fn aside(
     title: Text,
     json: &Json<'_>,

@@ -8,7 +8,6 @@ use crate::model::edit::Batch;
 use crate::model::text::{Name, Text};
 use crate::model::usage::{Scope, StepUsage, Usage};
 
-/// The usage of an answer.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerUsage {
     /// On its own model.

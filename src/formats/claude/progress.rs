@@ -97,7 +97,6 @@ fn set_live_output(
     line.show_trace(BlockKind::raw("progress of a call", body), out)
 }
 
-/// The key of the copy of a message.
 pub(crate) fn copy_key(message: &str) -> Key {
     Text::clean(&format!("copy:{message}"))
 }

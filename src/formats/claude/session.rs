@@ -82,7 +82,6 @@ enum Home {
     SubAgent(Name),
 }
 
-/// The state of a decoder.
 #[derive(Debug, Default)]
 pub struct DecoderState {
     pub(crate) lanes: SubAgents,

@@ -124,7 +124,6 @@ const ADVICE: [&str; 5] = [
 
 /// The first line above the notification of a task that ended.
 const NOTICE: &str = "[SYSTEM NOTIFICATION - NOT USER INPUT]";
-/// The title of a task notification.
 pub(crate) const TASK_TITLE: &str = "task notification";
 /// The tag around a task notification.
 pub(crate) const TASK: &str = "task-notification";

@@ -32,7 +32,6 @@ const DENIAL: u32 = 4 << 10;
 
 #[derive(Debug)]
 struct PendingRequest {
-    /// The key of its entry.
     entry: Key,
     /// The tool and its input, on one line.
     about: String,

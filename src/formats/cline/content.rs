@@ -235,7 +235,6 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
     }
 }
 
-/// A block of text with a title.
 pub(super) fn raw(title: &str, text: &str, out: &mut Batch) -> BlockKind {
     BlockKind::raw(title, out.prose(text))
 }

@@ -39,7 +39,6 @@ pub(crate) struct ReportedAction {
     outcome: ResultPart,
     /// The process that has ended.
     process: Option<Text>,
-    /// The command, if it is one.
     command: Option<String>,
 }
 

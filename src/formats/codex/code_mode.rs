@@ -18,7 +18,6 @@ const MOST: usize = 8;
 pub(crate) struct InnerCall {
     /// The name of the tool.
     pub(crate) name: String,
-    /// The kind of the tool.
     pub(crate) kind: ToolKind,
     /// The headline of its arguments.
     pub(crate) headline: String,

@@ -4,7 +4,6 @@ use crate::formats::decoder::Input;
 use crate::formats::json::Json;
 use crate::model::timestamp::Timestamp;
 
-/// The class of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineClass {
     /// `session_meta`, or the bare first line of the first generation.
@@ -53,7 +52,6 @@ pub(crate) struct RolloutLine<'a> {
     pub(crate) class: LineClass,
     /// The payload; in a line without envelope, the line itself.
     pub(crate) payload: &'a Json<'a>,
-    /// The timestamp of the line.
     pub(crate) at: Option<Timestamp>,
     /// Its number in the thread, since the fourth generation.
     pub(crate) ordinal: Option<u64>,

@@ -36,6 +36,7 @@ pub(crate) enum RepeatedAuthor {
 /// Which of the two records it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
+    /// A response item.
     Item,
     Event,
 }

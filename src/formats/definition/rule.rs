@@ -429,6 +429,7 @@ pub(super) struct CallRule {
 /// How a result is joined with its call.
 #[derive(Debug)]
 pub(super) enum CallId {
+    /// By an id.
     Path(RecordPath),
     /// By an id if there is one, otherwise by order.
     PathOrOrder(RecordPath),

@@ -54,7 +54,6 @@ struct KimiCodeDecoder {
     others: HashMap<PathBuf, WireState>,
 }
 
-/// The state of one wire.
 #[derive(Default)]
 struct WireState {
     agent: Agent,

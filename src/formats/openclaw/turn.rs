@@ -94,7 +94,6 @@ pub(crate) struct SessionTurns {
 }
 
 impl SessionTurns {
-    /// Decodes a session turn.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Fate {
         let recorded = json.get("toolResult");
         if json.get("role").is("tool") && recorded.is_object() {

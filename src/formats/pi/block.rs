@@ -47,7 +47,6 @@ pub(crate) fn one(block: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Ve
     vec![Block::new(Piece(0), kind)]
 }
 
-/// The text of a text block.
 pub(crate) fn text_of<'j>(block: &'j Json<'_>) -> Option<&'j str> {
     match (block, block.get("type").str()) {
         (Json::Str(text), _) => Some(text),

@@ -35,7 +35,6 @@ pub struct MessageLine {
 }
 
 impl MessageLine {
-    /// An entry for the line.
     pub(crate) fn entry(&self, role: Role, out: &Batch) -> Entry {
         let mut entry = out.new_entry(self.key.clone(), role, self.at);
         entry.parent.clone_from(&self.parent);

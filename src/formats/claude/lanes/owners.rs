@@ -114,7 +114,6 @@ impl Owners {
         }
     }
 
-    /// The lane of a stretch.
     pub(crate) fn lane(&self, stretch: Stretch) -> Option<&Name> {
         self.of(stretch)?.lane.as_ref()
     }
@@ -142,7 +141,6 @@ impl Owners {
             .is_none_or(|(known, own)| known.lane != own.lane)
     }
 
-    /// The stretch of an answer.
     pub(crate) fn of_answer(&self, key: &Key) -> Option<Stretch> {
         self.answers.get(key).copied()
     }

@@ -59,7 +59,6 @@ pub(super) fn is_quiet(kind: &str) -> bool {
     QUIET.contains(&kind)
 }
 
-/// The blocks of a message.
 pub(super) fn blocks(said: &PanelMessage<'_>, out: &mut Batch) -> Vec<BlockKind> {
     let mut shown = decoded(said, out);
     for kind in &mut shown {

@@ -26,7 +26,6 @@ const SPEAKING: [&str; 4] = [
 /// The title of a failed result if tools are called by the API.
 pub(super) const FAILED: &str = "Tool (Error)";
 
-/// A request in the panel.
 pub(in crate::formats::cline) struct PanelRequest {
     pub(in crate::formats::cline) key: Key,
     pub(in crate::formats::cline) at: Option<Timestamp>,

@@ -24,7 +24,6 @@ use crate::model::entry::Piece;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
 
-/// The pieces of each entry, by key.
 pub(super) type EntryPieces = HashMap<Key, Vec<Piece>>;
 
 impl DefinitionDecoder {

@@ -60,7 +60,6 @@ pub(crate) struct RemainingEdits {
 }
 
 impl Executions {
-    /// Whether a message has the call.
     pub(crate) fn is_in_message(&self, call: &Key) -> bool {
         self.in_messages.contains_key(call)
     }

@@ -100,7 +100,6 @@ impl KnownMessages {
             .push(known.clone());
     }
 
-    /// Whether the message was emitted with this identity.
     pub(crate) fn has(&self, identity: &MessageIdentity, known: &EmittedMessage) -> bool {
         self.messages
             .get(identity)
