@@ -135,7 +135,6 @@ fn detect(
     Ok((database, detection, queries))
 }
 
-/// The tables of a database.
 pub(crate) fn tables(database: &Database) -> Result<Tables, DatabaseFailure> {
     let tables = database
         .tables()?

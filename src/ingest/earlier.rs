@@ -24,7 +24,6 @@ const MOST: usize = 256;
 /// Bytes before the end of a part in which its last record is searched.
 const LAST: u64 = 4 << 20;
 
-/// A part of a file.
 pub(crate) struct FilePart {
     pub(crate) path: PathBuf,
     /// Length of the part in bytes, from the beginning of the file.

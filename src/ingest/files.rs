@@ -173,7 +173,6 @@ impl FileTable {
         self.table().copy.clone()
     }
 
-    /// The format of the files.
     pub(crate) fn format(&self) -> &'static dyn Format {
         self.table().format.unwrap_or(&Generic)
     }
@@ -188,7 +187,6 @@ impl FileTable {
         })
     }
 
-    /// Id of the session with a number.
     pub(crate) fn session_id(&self, number: usize) -> Option<String> {
         let table = self.table();
         table.sessions.get(number).cloned()

@@ -16,7 +16,6 @@ use crate::model::edit::{Feed, LinkState, Stage};
 use crate::model::text::Text;
 use crate::source::watch::Hints;
 
-/// A session that is followed.
 pub(crate) struct FollowedSession<'f> {
     plan: Plan,
     files: FileTable,

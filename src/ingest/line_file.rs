@@ -214,7 +214,6 @@ fn retract_sent(shown: &SentLine, line: Line<'_>, emitter: &mut Emitter<'_>) -> 
     true
 }
 
-/// Emits a line of a file.
 pub(crate) fn emit_line(line: Line<'_>, kind: FileKind, path: &Path, emitter: &mut Emitter<'_>) {
     match line {
         Line::Whole(record) => emitter.emit(record, kind.place(path, record.origin.line)),

@@ -90,7 +90,6 @@ impl FileWindow {
 }
 
 impl Pager {
-    /// A pager for the files of sessions.
     pub(super) fn new(sessions: impl Iterator<Item = FileTable>) -> Self {
         let session = |files| SessionPager {
             files,
@@ -425,7 +424,6 @@ fn is_multi_line(bytes: &[u8], kind: FileKind) -> bool {
     matches!(kind, FileKind::Lines | FileKind::CompanionLines) && memchr(b'\n', bytes).is_some()
 }
 
-/// The lines of a record.
 fn lines_of(record: Record<'_>) -> impl Iterator<Item = Record<'_>> {
     let Record { mut origin, bytes } = record;
     bytes

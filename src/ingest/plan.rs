@@ -224,7 +224,6 @@ pub(crate) fn files_of(patterns: &[Pattern]) -> Vec<PathBuf> {
 pub(crate) struct FileHead {
     /// The beginning of the file, as the formats are asked about it.
     pub(crate) bytes: Vec<u8>,
-    /// Whether these are the whole file.
     pub(crate) is_whole: bool,
     /// Compression of the file.
     pub(crate) packing: Option<Packing>,

@@ -92,7 +92,6 @@ enum Main {
     Rows(Box<RowFollower>),
 }
 
-/// A step that is pending.
 enum PendingStep {
     LineFile(usize),
     Small(usize, Option<Vec<u8>>),

@@ -95,7 +95,6 @@ impl OpenError {
     }
 }
 
-/// The error for a path.
 pub(crate) fn refusal(path: &Path, what: &str) -> OpenError {
     OpenError(format!("{}: {what}", path.display()))
 }

@@ -115,7 +115,6 @@ impl Merge {
         }
     }
 
-    /// The seat of a session.
     pub(crate) fn seat(&self, number: usize) -> Option<&SessionSeat> {
         self.parts.get(number).map(|part| &part.seat)
     }
@@ -669,7 +668,6 @@ struct RequestOwners {
     fuller: Vec<Edit>,
 }
 
-/// A request that was read.
 struct ReadRequest {
     session: u32,
     key: Key,

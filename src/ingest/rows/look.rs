@@ -34,7 +34,6 @@ pub(crate) enum ScanResult {
     Restart(&'static str),
 }
 
-/// A step of reading.
 #[derive(Debug)]
 pub(crate) enum ReadStep {
     /// Scan for changes.

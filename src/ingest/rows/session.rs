@@ -15,7 +15,6 @@ use crate::model::record::FileId;
 use crate::model::text::Text;
 use crate::source::rows::{Database, DatabaseFailure, SqlValue};
 
-/// The rows of one session.
 #[derive(Default)]
 pub(crate) struct SessionRows {
     pub(crate) id: String,

@@ -174,7 +174,6 @@ impl ListedRow {
             .then_with(|| self.order.1.order(&other.order.1))
     }
 
-    /// The step that reads the row.
     fn into_step(self, session: usize) -> ReadStep {
         let Self {
             table, at, record, ..
