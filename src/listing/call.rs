@@ -224,7 +224,6 @@ impl CallStatus {
         }
     }
 
-    /// The status as a sign with its style.
     pub(crate) fn sign(self, theme: &Theme) -> (&'static str, Style) {
         let glyphs = theme.glyphs();
         match self {

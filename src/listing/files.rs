@@ -45,7 +45,6 @@ impl<'a> FileList<'a> {
     }
 }
 
-/// A file as a row.
 pub(crate) struct FileRow<'a> {
     transcript: &'a Transcript,
     path: &'a Text,

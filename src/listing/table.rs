@@ -25,7 +25,6 @@ pub(crate) trait Listing {
     /// The columns for lines of this width.
     fn columns(&self, width: usize) -> Vec<Column<Self::Row>>;
 
-    /// The row of a key.
     fn row(&self, key: &Self::Key) -> Option<Self::Row>;
 
     /// The total of all rows, shown below them.
@@ -74,7 +73,6 @@ impl Sort {
 /// The content of a cell.
 pub(crate) type Cell = Vec<Span<'static>>;
 
-/// A cell in one style.
 pub(crate) fn cell(text: impl Into<Cow<'static, str>>, style: Style) -> Cell {
     vec![Span::styled(text, style)]
 }
