@@ -138,7 +138,6 @@ impl Branches {
             .find(|id| self.abandoned.contains(id))
     }
 
-    /// The branch that begins with an entry.
     pub(crate) fn beginning_at(&self, id: EntryId) -> Option<&Branch> {
         self.of(id).filter(|branch| self.head(branch) == Some(id))
     }

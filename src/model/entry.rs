@@ -29,7 +29,6 @@ pub mod sender;
 pub struct EntryId(pub u32);
 
 impl EntryId {
-    /// The id as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -279,6 +278,7 @@ pub struct Marks {
     pub trace: bool,
     /// A copy of another entry (a delivery mirror, replayed history); shown dim.
     pub copy: bool,
+    /// Whether it is still being written.
     pub open: bool,
     /// The agent marked it as no longer visible to the model (undone, cut off by a rewind).
     pub undone: bool,
@@ -383,7 +383,6 @@ impl Block {
         matches!(self.kind, BlockKind::Break(Break::Resumed(_)))
     }
 
-    /// The call, if the block is one.
     pub(crate) fn call(&self) -> Option<&ToolCall> {
         match &self.kind {
             BlockKind::Call(call) => Some(call),

@@ -26,7 +26,6 @@ pub struct FoundSession {
     pub session: Option<String>,
     /// Name of the format.
     pub format: &'static str,
-    /// Id of the session.
     pub id: Text,
     /// Another name that the agent gives it.
     pub key: Option<Text>,

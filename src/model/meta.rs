@@ -102,7 +102,6 @@ pub enum MetaEdit {
 pub struct Meta {
     pub id: Option<Text>,
     titles: [Option<Text>; 5],
-    /// Name of the agent.
     pub agent: Option<Name>,
     pub cwd: Option<Text>,
     /// The working directory where the session began; paths are shown relative to it.
@@ -222,6 +221,7 @@ pub struct Running {
 /// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunStatus {
+    /// A turn runs.
     Busy,
     /// It asks the user for permission or a question.
     Waiting,

@@ -61,7 +61,6 @@ impl RequestIdentity {
 /// entry, with the position there.
 pub type CallIdentity = (RequestIdentity, usize);
 
-/// The identity of the call in a block of an entry of a session.
 pub(crate) fn call_identity(entry: &Entry, block: usize, session: &Text) -> CallIdentity {
     const GIVEN: [&str; 2] = ["toolu_", "call_"];
     let own = entry.call(block).map(|call| &call.key);

@@ -94,7 +94,6 @@ pub enum ToolState {
 }
 
 impl ToolState {
-    /// The result, if there is one.
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
             Self::Acknowledged(result)

@@ -632,7 +632,6 @@ impl Totals {
             .any(|spent| *spent != ModelUsage::default())
     }
 
-    /// Run total of a model.
     pub(crate) fn run_of(&self, model: &Name) -> Option<&ModelUsage> {
         self.scopes().runs.get(model)
     }

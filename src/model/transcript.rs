@@ -116,9 +116,8 @@ impl Transcript {
         Self::default()
     }
 
-    /// Applies a batch and returns what changed. A batch that begins a replacement removes
-    /// everything: to show the old content until the replacement is complete, read it into a second
-    /// transcript.
+    /// Applies a batch and returns what changed. A batch that begins a replacement removes everything: to show the
+    /// old content until the replacement is complete, read it into a second transcript.
     pub fn apply(&mut self, batch: Batch) -> Touched {
         let begins = batch.mode.begins();
         let mut touched = Touched {
@@ -154,8 +153,7 @@ impl Transcript {
         }
     }
 
-    /// Marks turns and branches for derivation from scratch, because something before the end
-    /// changed.
+    /// Marks turns and branches for derivation from scratch, because something before the end changed.
     fn invalidate(&mut self) {
         self.turns.clear();
         self.lineage.invalidate();
@@ -187,13 +185,11 @@ impl Transcript {
 
     // === reading ===
 
-    /// The entry with this id.
     pub fn get(&self, id: EntryId) -> Option<&Entry> {
         self.entries.get(id.index())
     }
 
-    /// The record of an entry, if the previous entry was made from the same one: its other fields are
-    /// shown there.
+    /// The record of an entry, if the previous entry was made from the same one: its other fields are shown there.
     pub(crate) fn shown_above(&self, id: EntryId) -> Option<Origin> {
         let before = self
             .get(EntryId(id.0.checked_sub(1)?))
@@ -275,7 +271,6 @@ impl Transcript {
         self.entries.open_pages()
     }
 
-    /// The entry with this key.
     pub fn find(&self, key: &str) -> Option<EntryId> {
         self.index.get(key).copied()
     }
@@ -313,8 +308,7 @@ impl Transcript {
         self.entries.len()
     }
 
-    /// Ids from `first` on, limited to the work of `most` plain entries. At least one, if there is
-    /// one.
+    /// Ids from `first` on, limited to the work of `most` plain entries. At least one, if there is one.
     pub(crate) fn ids_from(
         &self,
         first: usize,
@@ -443,15 +437,13 @@ impl Transcript {
         })
     }
 
-    /// The latest answer of a lane, unless the history was shortened after it. Calls of earlier
-    /// answers without a result will not get one, because another request followed. Valid after
-    /// [`Transcript::update_derived`].
+    /// The latest answer of a lane, unless the history was shortened after it. Calls of earlier answers without a
+    /// result will not get one, because another request followed. Valid after [`Transcript::update_derived`].
     pub(crate) fn latest_answer(&self, lane: Option<&Name>) -> Option<EntryId> {
         self.turns.latest.answer(lane)
     }
 
-    /// How often an entry stopped being an answer or a compaction, so that the latest answer may be
-    /// an older one.
+    /// How often an entry stopped being an answer or a compaction, so that the latest answer may be an older one.
     pub(crate) fn retracted_answers(&self) -> u32 {
         self.turns.latest.retractions
     }

@@ -9,7 +9,6 @@ use super::totals::Totals;
 /// A prompt with all entries until the next prompt of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The entry of the prompt.
     pub prompt: EntryId,
     /// Position of the prompt in the order of the transcript.
     pub(crate) first: usize,

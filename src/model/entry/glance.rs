@@ -4,7 +4,6 @@
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Role};
 use crate::model::tool::is_textual;
 
-/// Summary of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EntrySummary {
     pub(crate) marks: Marks,

@@ -7,7 +7,6 @@ use crate::model::text::Name;
 /// Sender of an entry that the model answers like a prompt, though no human wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sender {
-    /// Kind of the sender.
     pub kind: SenderKind,
     /// Its name, if the agent records one.
     pub name: Option<Name>,

@@ -15,7 +15,6 @@ use std::borrow::Cow;
 use super::Transcript;
 use crate::model::totals::Totals;
 
-/// A part of the usage.
 pub(crate) struct UsagePart<'t> {
     /// Numbers of the sessions in it; empty if there is only one session.
     sessions: Vec<usize>,

@@ -21,7 +21,6 @@ pub(super) struct LaneTable {
 }
 
 impl LaneTable {
-    /// The lane with this name.
     pub(super) fn get(&self, name: &Name) -> Option<&LaneFacts> {
         self.list.get(*self.by_name.get(name)?)
     }
@@ -164,7 +163,6 @@ impl Transcript {
         &self.lanes.list
     }
 
-    /// The lane with this name.
     pub fn lane(&self, name: &Name) -> Option<&LaneFacts> {
         self.lanes.get(name)
     }

@@ -71,7 +71,6 @@ impl Large {
         }
     }
 
-    /// The index of an entry, if it has one.
     pub(super) fn get(&self, id: EntryId) -> Option<&BlockIndex> {
         if self.entries.is_empty() {
             None

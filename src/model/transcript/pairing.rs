@@ -122,7 +122,6 @@ impl PairIndex {
         }
     }
 
-    /// Removes the calls of an entry.
     pub(crate) fn remove_calls(&mut self, id: EntryId, entry: &Entry) {
         for call in entry.calls() {
             if let Some(callers) = self.several.get_mut(&call.key) {
