@@ -71,7 +71,6 @@ pub struct ExcerptLimits {
 }
 
 impl ExcerptLimits {
-    /// Whether it is a preview.
     pub(crate) fn is_preview(self) -> bool {
         self.rows_per_line > 0
     }

@@ -91,7 +91,6 @@ pub struct LineGlyphs {
 /// Bullets and boxes of list items; the boxes of tasks are wider in ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListGlyphs {
-    /// Bullet of a list.
     pub(crate) bullet: &'static str,
     /// Bullet of a nested list.
     pub(crate) bullet_inner: &'static str,

@@ -9,7 +9,6 @@ use crate::model::text::ascii;
 /// Longer lines are hard to read.
 const MOST_COLUMNS: u16 = 100;
 
-/// A page of the manual.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ManualPage {
     /// The name of the topic.
@@ -81,7 +80,6 @@ pub const PAGES: &[ManualPage] = &[
     },
 ];
 
-/// The page on a topic.
 pub(crate) fn find(topic: &str) -> Option<&'static ManualPage> {
     PAGES.iter().find(|page| page.topic == topic)
 }

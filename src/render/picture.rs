@@ -54,7 +54,6 @@ pub struct Picture {
     pixels: Vec<[u8; 3]>,
 }
 
-/// The state of a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PictureState {
     Requested,

@@ -226,9 +226,7 @@ impl<'a> Item<'a> {
 /// The row of a lane below its call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaneLine {
-    /// Key of the call.
     pub call: Key,
-    /// Label of the lane.
     pub label: Text,
     /// Facts to show: `14 calls · $0.09`.
     pub facts: String,
@@ -251,7 +249,6 @@ pub struct Row {
     pub on_focus: bool,
     /// Index of the block within the entry.
     pub block: usize,
-    /// Kind of the row.
     pub kind: RowKind,
     /// The call's part of the lane gutter.
     pub gutter: Gutter,

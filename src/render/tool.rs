@@ -35,7 +35,6 @@ const PREVIEW_ROWS: usize = 12;
 /// Narrower images are not recognizable.
 const NARROWEST_IMAGE: usize = 16;
 
-/// Lays out a call.
 pub fn lay_out(sheet: &mut EntryRows<'_>, call: &ToolCall, detail: Detail) {
     let first = sheet.at();
     let lead = sheet.introduction.take();

@@ -31,7 +31,6 @@ pub enum WordRole {
 }
 
 impl WordRole {
-    /// The style of the role.
     pub(crate) fn style(self, syntax: &Syntax, base: Style) -> Style {
         match self {
             Self::Plain => base,

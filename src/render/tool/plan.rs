@@ -21,7 +21,6 @@ const FEW: usize = 2;
 /// Limit of compared tasks; in longer lists all count as new.
 const MOST: usize = 300;
 
-/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskState {
     Todo,

@@ -177,8 +177,7 @@ impl<'a> TreeWriter<'a> {
         }
     }
 
-    /// The tree of a string that contains JSON, as arguments of calls often do; not in raw
-    /// records.
+    /// The tree of a string that contains JSON, as arguments of calls often do; not in raw records.
     fn inner(&self, text: &Text) -> Option<Tree> {
         let tree = if self.options.is_raw {
             None

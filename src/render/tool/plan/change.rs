@@ -6,7 +6,6 @@ use std::collections::HashSet;
 
 use super::{Task, TaskState};
 
-/// The change of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskChange {
     None,
