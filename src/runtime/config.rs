@@ -130,7 +130,6 @@ pub enum ThemeChoice {
     /// Dark or light, by the terminal's background.
     #[default]
     Auto,
-    /// The theme with this name.
     Named(String),
     /// The theme with this name, from the settings; if it does not exist, one by the background.
     Preferred(String),

@@ -43,8 +43,7 @@ impl Viewer {
         self.send_graphics_queries()
     }
 
-    /// Lays out a frame, and requests the bodies that it lacks. Returns whether any were
-    /// requested.
+    /// Lays out a frame, and requests the bodies that it lacks. Returns whether any were requested.
     fn arrange(&mut self) -> anyhow::Result<bool> {
         let effects = arrange(&mut self.app);
         let asks = effects

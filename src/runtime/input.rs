@@ -131,8 +131,7 @@ impl InputThreads {
     }
 }
 
-/// The file keys are read from: standard input, or the terminal itself while a session is piped
-/// in.
+/// The file keys are read from: standard input, or the terminal itself while a session is piped in.
 fn terminal() -> io::Result<OwnedFd> {
     if io::stdin().is_terminal() {
         return io::stdin().as_fd().try_clone_to_owned();

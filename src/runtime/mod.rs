@@ -124,8 +124,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     end
 }
 
-/// Opens the first target that can be opened: the named session or, failing that, one joined to
-/// it.
+/// Opens the first target that can be opened: the named session or, failing that, one joined to it.
 fn first_of(target: Target, joined: &[Target]) -> Result<(SessionSource, Target), OpenError> {
     let error = match ingest::open(&target) {
         Ok(session) => return Ok((session, target)),

@@ -101,8 +101,7 @@ impl OpenSession {
     }
 }
 
-/// The session as an argument of the command line; `None` for a pipe, which cannot be opened
-/// again.
+/// The session as an argument of the command line; `None` for a pipe, which cannot be opened again.
 fn argument_of(target: &Target) -> Option<String> {
     if target.is_stdin() {
         return None;
@@ -256,8 +255,7 @@ impl ReaderState {
         }
     }
 
-    /// Restores the state before any entry arrives, so that the filter judges entries as they
-    /// arrive.
+    /// Restores the state before any entry arrives, so that the filter judges entries as they arrive.
     fn restore(self, reader: &mut Reader) {
         reader.text.places.marks = self.marks;
         reader.text.places.return_to = self.position;
