@@ -136,7 +136,6 @@ impl Session {
         self.apply(batch)
     }
 
-    /// Applies a batch of the whole session.
     fn apply_whole(&mut self, batch: Batch) -> Vec<SessionChange> {
         let mode = batch.mode;
         if mode.begins() {

@@ -29,7 +29,6 @@ const PASSED: usize = 50_000;
 /// Texts of some entries, in file order.
 pub(crate) type Texts = Vec<(EntryId, Vec<BlockText>)>;
 
-/// A block with hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHits {
     /// Position of the block.
