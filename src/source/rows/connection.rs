@@ -25,8 +25,7 @@ const TRIES: u32 = 4;
 /// Pause between two tries, doubled each time up to the limit.
 const PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// After so many tries the database is copied if it is small enough: copying is faster than
-/// querying.
+/// After so many tries the database is copied if it is small enough: copying is faster than querying.
 const TRIES_IN_PLACE: u32 = 2;
 
 pub(crate) struct Database {
@@ -97,9 +96,8 @@ impl Database {
         )
     }
 
-    /// The tables with their columns. Views are left out, because the maker of the database decides
-    /// what they do, and virtual tables, because their modules may be missing here (`vec0` of
-    /// OpenClaw's memory).
+    /// The tables with their columns. Views are left out, because the maker of the database decides what they do, and
+    /// virtual tables, because their modules may be missing here (`vec0` of OpenClaw's memory).
     pub(crate) fn tables(&self) -> Result<Vec<(String, Vec<String>)>, DatabaseFailure> {
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
         let sql = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c \

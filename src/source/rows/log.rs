@@ -98,7 +98,6 @@ pub(crate) fn first_lost(file: &File) -> Option<u64> {
     lost
 }
 
-/// A frame of a log.
 struct LogFrame {
     at: u64,
     page: u32,

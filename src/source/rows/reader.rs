@@ -10,7 +10,6 @@ use rusqlite::{Connection, Error, ErrorCode, ToSql};
 use super::image::DatabaseImage;
 use super::{DatabaseFailure, SqlValue, vfs};
 
-/// The rows of a result.
 pub(crate) type ResultRows = Vec<Vec<SqlValue>>;
 
 pub(crate) type SqlQuery = (String, Vec<SqlValue>);

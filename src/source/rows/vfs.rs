@@ -277,8 +277,7 @@ unsafe extern "C" fn sector(_: *mut ffi::sqlite3_file) -> c_int {
     4096
 }
 
-/// The file counts as immutable: the reader checks for changes itself, and reads again if there
-/// were any.
+/// The file counts as immutable: the reader checks for changes itself, and reads again if there were any.
 unsafe extern "C" fn characteristics(_: *mut ffi::sqlite3_file) -> c_int {
     ffi::SQLITE_IOCAP_IMMUTABLE
 }
