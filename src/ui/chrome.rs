@@ -318,8 +318,7 @@ fn left_words(reader: &Reader) -> String {
     parts.join("  ")
 }
 
-/// Number of sessions that match in the picker: `12 of 1234, 5 by text`, or the number of all
-/// sessions.
+/// Number of sessions that match in the picker: `12 of 1234, 5 by text`, or the number of all sessions.
 fn fitting(app: &App) -> String {
     let (fitting, all) = app.picker.counts();
     let own = if fitting == all {

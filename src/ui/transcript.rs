@@ -231,7 +231,6 @@ fn begins_block(shown: &Shown, row: &Row) -> bool {
     above.is_none_or(|above| above.block != row.block)
 }
 
-/// Whether a row has the current hit.
 fn is_current_hit(reader: &Reader, shown: &Shown, row: &Row) -> bool {
     let at = reader
         .text
