@@ -63,6 +63,7 @@ pub fn follow(plan: &Plan, files: &FileTable, outlet: Outlet<'_>, native: bool, 
         outlet,
         stop,
         watcher,
+        has_read: true,
     }
     .run();
 }
@@ -72,6 +73,8 @@ struct Follow<'f> {
     outlet: Outlet<'f>,
     stop: &'f AtomicBool,
     watcher: Watcher,
+    /// Whether memory that reading took is to be given back at the next rest.
+    has_read: bool,
 }
 
 impl Follow<'_> {
@@ -82,15 +85,11 @@ impl Follow<'_> {
                 self.session.send_preview(WINDOW);
                 self.open();
             }
-            let mut was_long = false;
             while self.session.read(PROGRESS).unwrap_or(false) && !self.is_stopped() {
                 self.session.report();
-                was_long = true;
+                self.has_read = true;
             }
             self.session.free_buffer();
-            if was_long {
-                memory::release_free();
-            }
             if self.session.is_over() {
                 (self.outlet)(Feed::Link(LinkState::Closed));
                 return;
@@ -134,6 +133,11 @@ impl Follow<'_> {
             let due = self.session.due();
             self.watcher
                 .wait(due.map(|due| due.saturating_duration_since(Instant::now())));
+            // Most of what was sent has been freed by the receiver meanwhile, which only this thread
+            // can give back.
+            if std::mem::take(&mut self.has_read) {
+                memory::release_free();
+            }
         }
     }
 
@@ -215,6 +219,7 @@ mod tests {
                     outlet: &outlet,
                     stop: &stop,
                     watcher,
+                    has_read: false,
                 }
                 .run();
             });

@@ -15,7 +15,9 @@ pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
-/// Fingerprint of a key: equal for equal keys of one map, and hardly ever equal for others.
+/// Fingerprint of a key: equal for equal keys of one map, and hardly ever equal for others. Aligned so
+/// that a map to numbers of four bytes has no gaps.
+#[repr(Rust, packed(4))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Print(NonZeroU64);
 

@@ -128,9 +128,10 @@ impl<R: Clone + PartialEq> Facts<R> {
         read(&[], &mut out);
         let rows = out.rows;
         if self.len.is_multiple_of(PAGE) {
-            // The page before is full.
+            // The page before is full. Its rows are copied, because the allocator leaves a block that
+            // shrinks by less than half all its room.
             if let Some(page) = self.pages.last_mut().map(Arc::make_mut) {
-                page.rows.shrink_to_fit();
+                page.rows = page.rows.clone();
             }
             self.pages.push(Arc::new(FactsPage {
                 rows: Vec::new(),
