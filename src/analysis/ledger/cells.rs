@@ -114,6 +114,6 @@ mod tests {
             words(10_079, 99.6, at(-60), at(-90)),
             "codex week: 100% used, began anew 1h ago, recorded 1h ago"
         );
-        assert_eq!(words(43_200, 1.0, None, None), "codex 30 d: 1% used");
+        assert_eq!(words(43_200, 1.0, None, None), "codex 30d: 1% used");
     }
 }
