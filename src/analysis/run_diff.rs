@@ -12,7 +12,7 @@ use super::files::{Files, Op, Use};
 use super::money::cost::Cost;
 use super::phrases;
 use crate::model::entry::{BlockKind, EntryId};
-use crate::model::figures::{count, elapsed};
+use crate::model::figures::{count, duration};
 use crate::model::text::{Name, Text};
 use crate::model::tool::{ToolCall, ToolKind};
 use crate::model::transcript::Transcript;
@@ -231,7 +231,7 @@ impl RunSums {
             ("files changed", self.files.len().to_string()),
             ("tests passed", format!("{} of {}", self.passed, self.tests)),
             ("cost", cost),
-            ("time", self.span_ms.map(elapsed).unwrap_or_default()),
+            ("time", self.span_ms.map(duration).unwrap_or_default()),
         ]
     }
 }
@@ -305,7 +305,10 @@ impl RunDiff {
         });
         let turn = next.iter().flatten().map(|step| step.turn).max();
         let turn = turn.unwrap_or(0);
-        let quote = |step: &StepFacts| step.words.chars().take(QUOTED).collect::<String>();
+        let quote = |step: &StepFacts| match step.words.char_indices().nth(QUOTED) {
+            Some((at, _)) => format!("{}\u{2026}", step.words.split_at(at).0.trim_end()),
+            None => step.words.clone(),
+        };
         let is_pair = rest
             .first()
             .is_some_and(|pair| pair.sides.iter().all(Option::is_some));

@@ -101,6 +101,7 @@ impl Sheet {
         let lines = std::iter::once(Line::default()).chain(lines_of(
             why,
             theme.text,
+            theme.glyphs().cut,
             (columns, usize::MAX),
         ));
         let row = |line| SheetRow {
@@ -133,23 +134,27 @@ impl Sheet {
     }
 }
 
-/// Wraps a text, to at most `most` lines.
+/// Wraps a text, to at most `most` lines; the last one ends with `cut` if there is more.
 pub(crate) fn lines_of(
     text: &str,
     style: Style,
+    cut: &'static str,
     (width, most): (usize, usize),
 ) -> Vec<Line<'static>> {
-    let measure = LineFrame::of(width.max(1));
     let mut lines = Vec::new();
     for line in text.lines() {
         if lines.len() >= most {
             break;
         }
+        let measure = LineFrame {
+            limit: most - lines.len(),
+            cut,
+            ..LineFrame::of(width.max(1))
+        };
         let head = wrap::head(line, width.saturating_mul(most).saturating_mul(4));
         let line = head.replace('\t', "    ");
         lines.extend(wrap::wrap(&[Span::styled(line, style)], &measure));
     }
-    lines.truncate(most);
     lines
 }
 

@@ -73,6 +73,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
         ..Sheet::default()
     };
     if sheet.rows.is_empty() {
+        sheet.heads.clear();
         let lines = lines.saturating_sub(1);
         sheet.show_message(&why_empty(picker, screen, (width, lines)), theme, width);
     }
@@ -162,6 +163,7 @@ fn nowhere(picker: &Picker, (width, lines): (usize, usize)) -> String {
         let all = lines_of(
             &words(*some),
             ratatui::style::Style::new(),
+            "",
             (width, usize::MAX),
         );
         all.len() <= lines
@@ -181,7 +183,7 @@ fn preview_of(
     let fault = found.fault();
     let title = fault.as_ref().or(found.title.as_ref());
     let title = title.map_or("(no title)", |title| title.as_str());
-    let mut lines = lines_of(title, theme.heading, (width, 2));
+    let mut lines = lines_of(title, theme.heading, theme.glyphs().cut, (width, 2));
     for line in facts(picker, screen, found) {
         let line = wrap::fit(&[Span::styled(line, theme.dim)], width, theme.glyphs().cut);
         lines.push(Line::from(line));
@@ -201,7 +203,12 @@ fn preview_of(
         if let Some(text) = text.filter(|_| lines.len() + 2 < most) {
             lines.extend([Line::default(), Line::styled(name, style)]);
             let room = (most - lines.len()).min(most / 3);
-            lines.extend(lines_of(text, theme.text, (width, room)));
+            lines.extend(lines_of(
+                text,
+                theme.text,
+                theme.glyphs().cut,
+                (width, room),
+            ));
         }
     }
     let left = most.saturating_sub(lines.len() + 2);

@@ -23,7 +23,7 @@ use crate::model::body::Key;
 use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, LineFrame};
+use crate::render::wrap;
 use crate::session::indexes::Needs;
 
 /// Lines for the consequence of the chosen finding.
@@ -453,9 +453,7 @@ impl ChecksView {
             Span::styled(format!("{before}{}: ", finding.message), scene.theme.text),
             Span::styled(finding.consequence(), scene.theme.dim),
         ];
-        let mut lines = wrap::wrap(&words, &LineFrame::of(scene.columns()));
-        lines.truncate(FOOT);
-        lines
+        wrap::wrap(&words, &scene.frame(FOOT))
     }
 }
 

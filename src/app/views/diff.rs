@@ -243,7 +243,10 @@ impl Diff {
         let Some(pair) = self.pair(*at) else {
             return Vec::new();
         };
-        let frame = LineFrame::hanging(scene.columns(), 3);
+        let frame = LineFrame {
+            rest: vec![Span::raw("   ")],
+            ..scene.frame(SIDE)
+        };
         let side = |(side, name): (usize, &str)| {
             let Some(step) = side_of(pair, side) else {
                 return Vec::new();
@@ -253,9 +256,7 @@ impl Diff {
                 Span::styled(format!("{name}  "), scene.theme.dim),
                 Span::styled(words, scene.theme.text),
             ];
-            let mut lines = wrap::wrap(&spans, &frame);
-            lines.truncate(SIDE);
-            lines
+            wrap::wrap(&spans, &frame)
         };
         NAMES.into_iter().enumerate().flat_map(side).collect()
     }
@@ -353,8 +354,7 @@ impl Page for Diff {
         let sentence = [Span::raw(
             diff.sentence.clone().unwrap_or_else(|| same.to_owned()),
         )];
-        let mut heads = wrap::wrap(&sentence, &LineFrame::of(scene.columns()));
-        heads.truncate(SENTENCE);
+        let mut heads = wrap::wrap(&sentence, &scene.frame(SENTENCE));
         if scene.height >= TALL {
             heads.extend(sums(comparison, diff, scene));
             heads.push(Line::default());

@@ -19,7 +19,7 @@ use crate::model::entry::EntryId;
 use crate::model::figures::count;
 use crate::model::text::Text;
 use crate::render::theme::Theme;
-use crate::render::wrap::{self, LineFrame};
+use crate::render::wrap;
 use crate::session::indexes::Needs;
 
 const HINTS: &[Hint] = &[
@@ -136,9 +136,8 @@ impl FilesView {
         let mut lines = vec![Line::raw(path)];
         lines.extend(wrap::wrap(
             &[Span::styled(words, scene.theme.warn)],
-            &LineFrame::of(scene.columns()),
+            &scene.frame(FOOT - 1),
         ));
-        lines.truncate(FOOT);
         lines
     }
 }

@@ -17,7 +17,7 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
 use crate::render::theme::Theme;
-use crate::render::wrap;
+use crate::render::wrap::{self, LineFrame};
 use crate::session::filter::Filter;
 use crate::session::indexes::{Indexes, Needs};
 use crate::session::search::Search;
@@ -159,6 +159,23 @@ impl Sheet {
     }
 }
 
+/// The signs of a legend that fit with their words. A sign whose words are cut explains nothing; the
+/// page of keys and signs has it, too.
+pub(crate) fn whole_signs(
+    signs: impl Iterator<Item = Vec<Span<'static>>>,
+    columns: usize,
+) -> Line<'static> {
+    let mut legend = Vec::new();
+    for sign in signs {
+        if wrap::width_of(&legend) + wrap::width_of(&sign) > columns {
+            break;
+        }
+        legend.extend(sign);
+        legend.push(Span::raw("  "));
+    }
+    Line::from(legend)
+}
+
 impl PageScene<'_> {
     /// Whether everything is read and indexed, so that the page is not provisional.
     pub(crate) fn is_complete(&self) -> bool {
@@ -170,6 +187,15 @@ impl PageScene<'_> {
         self.width.saturating_sub(3).max(1)
     }
 
+    /// The frame of a text with at most `most` lines, whose cut is marked.
+    pub(crate) fn frame(&self, most: usize) -> LineFrame {
+        LineFrame {
+            limit: most,
+            cut: self.theme.glyphs().cut,
+            ..LineFrame::of(self.columns())
+        }
+    }
+
     /// Takes the last line for the legend of a page that has one and enough lines. Returns the legend.
     pub(crate) fn legend(
         &mut self,
@@ -179,21 +205,14 @@ impl PageScene<'_> {
             return None;
         }
         self.height -= 1;
-        let mut legend = Vec::new();
-        for (sign, words) in signs {
-            let spans = [
+        let signs = signs.iter().map(|(sign, words)| {
+            let words = format!(" {words}");
+            vec![
                 Span::styled(*sign, self.theme.text),
-                Span::styled(format!(" {words}"), self.theme.dim),
-                Span::raw("  "),
-            ];
-            // A sign whose words are cut explains nothing; the page of keys and signs has it, too.
-            let [sign, words, _] = &spans;
-            if wrap::width_of(&legend) + sign.width() + words.width() > self.columns() {
-                break;
-            }
-            legend.extend(spans);
-        }
-        Some(Line::from(legend))
+                Span::styled(words, self.theme.dim),
+            ]
+        });
+        Some(whole_signs(signs, self.columns()))
     }
 
     /// Divides the page's height. Returns the lines for rows, beside the title, `heads` lines and

@@ -156,14 +156,19 @@ fn preview_of(
     (width, most): (usize, usize),
 ) -> Vec<Line<'static>> {
     let theme = &screen.theme;
-    let mut lines = lines_of(&row.name(), theme.heading, (width, 2));
+    let mut lines = lines_of(&row.name(), theme.heading, theme.glyphs().cut, (width, 2));
     for line in facts(screen, row) {
         let line = wrap::fit(&[Span::styled(line, theme.dim)], width, theme.glyphs().cut);
         lines.push(Line::from(line));
     }
     if let Some(problem) = &row.problem {
         // The row truncates the problem; here it is complete.
-        lines.extend(lines_of(problem, theme.bad, (width, most)));
+        lines.extend(lines_of(
+            problem,
+            theme.bad,
+            theme.glyphs().cut,
+            (width, most),
+        ));
     }
     lines.push(Line::default());
     let end = end_of(screen, &row.last, width);

@@ -15,7 +15,7 @@ use crate::app::views::page::PageScene;
 use crate::model::entry::EntryId;
 use crate::model::figures::{count, tokens};
 use crate::model::text::Name;
-use crate::render::wrap::{self, LineFrame};
+use crate::render::wrap;
 
 /// Maximum number of tools whose results are listed by name.
 const TOOLS: usize = 6;
@@ -59,11 +59,13 @@ impl Foot {
             ],
             ContextRow::Compaction(compaction) => vec![of_compaction(scene, compaction)],
         };
-        let frame = LineFrame::of(scene.columns());
-        let mut lines: Vec<Line<'static>> = paragraphs
-            .iter()
-            .flat_map(|spans| wrap::wrap(spans, &frame))
-            .collect();
+        let mut lines = Vec::new();
+        for spans in paragraphs {
+            let left = most - lines.len();
+            if left > 0 {
+                lines.extend(wrap::wrap(&spans, &scene.frame(left)));
+            }
+        }
         // The foot has a fixed height, so that its rule does not move.
         lines.resize(most, Line::default());
         lines
@@ -204,9 +206,7 @@ fn estimate_note(scene: &PageScene<'_>, request: &Request, density: f64) -> Stri
                 "system and tools is what no entry explains, beside the system prompt that the file holds"
             }
             (false, true) => "the system prompt is not in the file: it is what no entry explains",
-            (false, false) => {
-                "system and tools are not in the file: they are what no entry explains"
-            }
+            (false, false) => "system and tools are what no entry explains",
         }
     };
     let left = scene

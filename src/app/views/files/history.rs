@@ -18,7 +18,7 @@ use crate::model::entry::EntryId;
 use crate::model::text::{Name, Text, without_sgr};
 use crate::model::tool::ToolCall;
 use crate::render::tool::change_text;
-use crate::render::wrap::{self, LineFrame};
+use crate::render::wrap;
 
 /// Minimum and maximum height of the foot in lines, and the divisor of the page's height in
 /// between.
@@ -324,8 +324,7 @@ fn foot_lines(
     let mut lines: Vec<Line<'static>> = Vec::new();
     if one.flag().is_some() {
         let words = Span::styled(words_of(one, scene), theme.warn);
-        lines.extend(wrap::wrap(&[words], &LineFrame::of(scene.columns())));
-        lines.truncate(WORDS);
+        lines.extend(wrap::wrap(&[words], &scene.frame(WORDS)));
     }
     let Some(call) = one.place.call(scene.transcript) else {
         return lines;

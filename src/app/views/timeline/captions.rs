@@ -9,7 +9,7 @@ use crate::analysis::account::Class;
 use crate::analysis::calls::{Outcome, Place};
 use crate::analysis::context;
 use crate::analysis::timeline::{Span as TimeSpan, SpanId};
-use crate::app::views::page::PageScene;
+use crate::app::views::page::{self, PageScene};
 use crate::model::figures::{self, duration};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
@@ -148,42 +148,41 @@ impl Captions<'_> {
     }
 
     /// The legend of the signs.
-    fn legend(&self) -> Vec<Span<'static>> {
+    fn legend(&self) -> Line<'static> {
         let (scene, glyphs) = (self.scene(), self.scene().theme.glyphs());
         let one = |sign: &'static str, words: &'static str, class: Class, is_on_path: bool| {
             let style = class_style(scene, class, is_on_path, false);
-            [
+            vec![
                 Span::styled(sign, style),
-                Span::styled(format!(" {words}  "), scene.theme.dim),
+                Span::styled(format!(" {words}"), scene.theme.dim),
             ]
         };
-        let mut legend = Vec::new();
-        legend.extend(one(glyphs.time.path, "decided the end", Class::Tool, true));
-        legend.push(Span::styled(
-            glyphs.time.beside,
-            class_style(scene, Class::Tool, false, false),
-        ));
-        legend.extend(one(
-            glyphs.time.model_beside,
-            "beside it",
-            Class::Model,
-            false,
-        ));
-        legend.extend(one(glyphs.chart.full, "model", Class::Model, true));
-        legend.extend(one(glyphs.time.human, "you", Class::Human, false));
-        if !self.scene().indexes.calls.detached.is_empty() {
-            legend.push(Span::styled(glyphs.time.delivery, scene.theme.accent));
-            legend.push(Span::styled(" told its end  ", scene.theme.dim));
-        }
-        legend.extend(one(glyphs.time.unknown, "unknown", Class::Unknown, false));
-        legend.extend(one(
-            glyphs.time.short,
-            "less than half a column",
-            Class::Tool,
-            false,
-        ));
-        legend.extend(one(glyphs.time.gap, "time left out", Class::Unknown, false));
-        legend
+        let tool_beside = class_style(scene, Class::Tool, false, false);
+        let mut beside = one(glyphs.time.model_beside, "beside it", Class::Model, false);
+        beside.insert(0, Span::styled(glyphs.time.beside, tool_beside));
+        let late_end = || {
+            vec![
+                Span::styled(glyphs.time.delivery, scene.theme.accent),
+                Span::styled(" told its end", scene.theme.dim),
+            ]
+        };
+        let has_ends = !scene.indexes.calls.detached.is_empty();
+        let signs = [
+            Some(one(glyphs.time.path, "decided the end", Class::Tool, true)),
+            Some(beside),
+            Some(one(glyphs.chart.full, "model", Class::Model, true)),
+            Some(one(glyphs.time.human, "you", Class::Human, false)),
+            has_ends.then(late_end),
+            Some(one(glyphs.time.unknown, "unknown", Class::Unknown, false)),
+            Some(one(
+                glyphs.time.short,
+                "under half a column",
+                Class::Tool,
+                false,
+            )),
+            Some(one(glyphs.time.gap, "time left out", Class::Unknown, false)),
+        ];
+        page::whole_signs(signs.into_iter().flatten(), scene.columns())
     }
 
     /// The line with the scale and the ticks.
@@ -216,12 +215,7 @@ impl Captions<'_> {
         turn: Option<usize>,
     ) -> Vec<Line<'static>> {
         let theme = self.scene().theme;
-        let legend = Line::from(wrap::fit(
-            &self.legend(),
-            self.scene().columns(),
-            theme.glyphs().cut,
-        ));
-        let legend = (lines > super::FOOT + 1).then_some(legend);
+        let legend = (lines > super::FOOT + 1).then(|| self.legend());
         let mut lines: Vec<Line<'static>> = self
             .context()
             .filter(|_| lines > super::FOOT)
