@@ -41,6 +41,7 @@ pub fn usd(amount: f64) -> String {
     let amount = amount.abs();
     match if amount > 0.0 { amount + 1e-12 } else { amount } {
         0.0 => "$0".to_owned(),
+        size if size < 0.000_05 => format!("{sign}<$.0001"),
         size if size >= 0.1 => format!("{sign}${size:.2}"),
         size if size >= 0.001 => format!("{sign}${size:.3}"),
         size => format!("{sign}${size:.4}"),
@@ -502,8 +503,11 @@ mod tests {
 
     #[test]
     fn money_stays_short() {
-        let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004, -0.0312].map(usd).into();
-        assert_eq!(shown, ["$0", "$1.84", "$0.031", "$0.0004", "-$0.031"]);
+        let shown: Vec<String> = [0.0, 1.839, 0.0312, 0.0004, 0.000_01, -0.0312]
+            .map(usd)
+            .into();
+        let expected = ["$0", "$1.84", "$0.031", "$0.0004", "<$.0001", "-$0.031"];
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl<'a> Listing for CallList<'a> {
             7
         };
         let carried = carrying_width(scene.carried);
+        let found_width = if scene.findings.counts.total() == 0 {
+            0
+        } else {
+            5
+        };
         let lane = if scene.transcript.lanes().is_empty() {
             0
         } else {
@@ -135,7 +140,7 @@ impl<'a> Listing for CallList<'a> {
                     Value::tokens(call.usage().map(Usage::total))
                 })
                 .dim(),
-            CallColumn::figures("found", 5, 5)
+            CallColumn::figures("found", found_width, 5)
                 .sorted_by("found", |call| {
                     let rules = call.findings().map(|finding| finding.rule.id.to_owned());
                     match call.marks() {

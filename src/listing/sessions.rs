@@ -127,7 +127,7 @@ impl<'a> Listing for SessionList<'a> {
                     Value::int(row.context.map(|context| context.tokens))
                 })
                 .cell(|(row, _), look| cell(row.context_words(), look.theme.dim)),
-            SessionColumn::figures("cost", 8, 9)
+            SessionColumn::figures("cost", 8, 6)
                 .sorted_by("cost", |(row, _)| usd(row.cost.as_ref()))
                 .cell(|(row, _), look| cell(row.cost_words(look.theme.ascii), look.theme.dim)),
             SessionColumn::figures("per hour", 9, 2)

@@ -51,7 +51,9 @@ impl SidePane for Views {
                 }
                 None => sheet,
             };
-            sheet.foot.extend(legend);
+            // On an empty page there is nothing to explain.
+            let has_rows = sheet.rows.iter().any(|row| row.is_chosen);
+            sheet.foot.extend(legend.filter(|_| has_rows));
             let hints = page.hints();
             (sheet, hints, page.bodies(scene), page.target(scene))
         });

@@ -204,7 +204,14 @@ impl ToolsView {
             let of = |end| sums.iter().map(|(_, tool)| tool.ended(end)).sum::<usize>();
             let ends = [
                 (of(Outcome::Failed), "failed"),
-                (of(Outcome::Open), "without an end"),
+                (
+                    of(Outcome::Open),
+                    if scene.is_at_work {
+                        "without an end yet"
+                    } else {
+                        "without an end"
+                    },
+                ),
             ];
             parts.extend(
                 ends.iter()
