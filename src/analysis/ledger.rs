@@ -102,8 +102,8 @@ pub struct Ledger {
     by_request: HashMap<RequestIdentity, usize>,
     /// Indexes in `failed` by the identity of the call.
     by_call: HashMap<CallIdentity, usize>,
-    /// Number of copied requests.
-    copies: u64,
+    /// Number of requests that were in more than one session.
+    pub(crate) copies: u64,
     /// The newest recorded rate limits by agent.
     limits: BTreeMap<&'static str, Vec<Limit>>,
 }
@@ -184,11 +184,6 @@ impl Ledger {
             self.since = since;
             self.sums.take();
         }
-    }
-
-    /// The number of requests that were in more than one session.
-    pub fn copies(&self) -> u64 {
-        self.copies
     }
 
     pub fn session(&self, number: usize) -> Option<&FoundSession> {
@@ -593,7 +588,7 @@ mod tests {
             total.amount.requests,
             total.amount.input.total,
             total.amount.output.total,
-            ledger.copies(),
+            ledger.copies,
         )
     }
 
@@ -752,7 +747,7 @@ mod tests {
             (
                 total.sessions(),
                 total.amount.requests,
-                ledger.copies(),
+                ledger.copies,
                 title,
             )
         };

@@ -245,8 +245,7 @@ fn stream(
                         written = out.write_all(&bytes);
                     }
                 }
-                ReadProgress::Failure(failure) => missed.refused.push(failure),
-                ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+                ReadProgress::Failure(failure) => missed.push(failure),
                 ReadProgress::Found(_) | ReadProgress::Done => {}
             }
             written.is_ok()
@@ -316,8 +315,7 @@ fn fill(
                     ExportMessage::Bytes(_) => {}
                 },
                 ReadProgress::Done => done += 1,
-                ReadProgress::Failure(failure) => missed.refused.push(failure),
-                ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+                ReadProgress::Failure(failure) => missed.push(failure),
             }
             progress(done, all);
             unwritable.is_none()

@@ -2,6 +2,7 @@
 
 use std::{fmt, io};
 
+use super::sessions::each::ReadFailure;
 use crate::ingest::OpenError;
 use crate::model::figures::count;
 use crate::model::found::FoundSession;
@@ -64,6 +65,13 @@ pub(crate) struct Missed {
 impl Missed {
     pub(crate) fn is_empty(&self) -> bool {
         self.refused.is_empty() && self.unreadable.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, failure: ReadFailure) {
+        match failure {
+            ReadFailure::Named(failure) => self.refused.push(failure),
+            ReadFailure::CameBy(found) => self.unreadable.push(*found),
+        }
     }
 
     /// Adds what `other` missed, without duplicates.

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading;
-use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each_unless};
+use super::sessions::each::{ReadFailure, ReadProgress, ReadToEnd, WhichFiles, each_unless};
 use super::sessions::usage;
 use super::stamps::Stamps;
 use crate::analysis::expression::parse::moment;
@@ -353,12 +353,12 @@ pub fn write(
                     sessions.insert(seen.address, counted);
                 }
             }
-            ReadProgress::Failure(failure) => missed.refused.push(failure),
+            ReadProgress::Failure(ReadFailure::Named(failure)) => missed.refused.push(failure),
             // Each is a row of the wall that needs somebody.
-            ReadProgress::Unreadable(found) if found.modified.is_some_and(|at| at >= recent) => {
-                values.needs += 1;
+            ReadProgress::Failure(ReadFailure::CameBy(found)) => {
+                values.needs += u64::from(found.modified.is_some_and(|at| at >= recent));
             }
-            ReadProgress::Unreadable(_) | ReadProgress::Found(_) | ReadProgress::Done => {}
+            ReadProgress::Found(_) | ReadProgress::Done => {}
         }
         true
     });

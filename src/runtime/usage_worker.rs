@@ -17,6 +17,7 @@ use crate::analysis::ledger::Ledger;
 use crate::analysis::ledger::counting::{CountedUsage, CountingProgress, Question};
 use crate::ingest::find::DiscoveryQuery;
 use crate::model::text::Text;
+use crate::report::sessions::each::ReadFailure;
 use crate::report::sessions::usage::{Step, count};
 
 /// Least time between two answers to the same question.
@@ -101,8 +102,8 @@ fn read(
                     .for_each(|session| sums.ledger.add(*session));
             })
         }
-        Step::Failure(failure) => miss(Text::clean(&failure.to_string())),
-        Step::Unreadable(found) => miss(found.unread_row()),
+        Step::Failure(ReadFailure::Named(failure)) => miss(Text::clean(&failure.to_string())),
+        Step::Failure(ReadFailure::CameBy(found)) => miss(found.unread_row()),
     });
     change(&mut |sums| sums.progress.is_complete = true);
 }

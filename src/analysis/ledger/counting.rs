@@ -68,7 +68,7 @@ impl Ledger {
             total,
             days,
             limits: self.limits().collect(),
-            copies: self.copies(),
+            copies: self.copies,
             progress: progress.clone(),
         }
     }

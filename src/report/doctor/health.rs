@@ -23,7 +23,7 @@ use crate::model::timestamp::Timestamp;
 use crate::report::json;
 use crate::report::outcome::{Missed, ReportError, ReportOutcome};
 use crate::report::reading::shown;
-use crate::report::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
+use crate::report::sessions::each::{ReadFailure, ReadProgress, ReadToEnd, WhichFiles, each};
 
 /// Maximum length of a kind or a version in the output; longer ones are data rather than names.
 const LONGEST: usize = 80;
@@ -109,16 +109,17 @@ pub fn write(
                     rows.entry(session.key.clone()).or_default().add(&session);
                 }
                 ReadProgress::Done => done += 1,
-                ReadProgress::Failure(failure) => missed.refused.push(failure),
-                ReadProgress::Unreadable(found) => {
-                    let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
-                    *rows
-                        .entry((found.format, None))
-                        .or_default()
-                        .unreadable
-                        .entry(why)
-                        .or_default() += 1;
-                    missed.unreadable.push(*found);
+                ReadProgress::Failure(failure) => {
+                    if let ReadFailure::CameBy(found) = &failure {
+                        let why = without_paths(found.unreadable.as_deref().unwrap_or_default());
+                        *rows
+                            .entry((found.format, None))
+                            .or_default()
+                            .unreadable
+                            .entry(why)
+                            .or_default() += 1;
+                    }
+                    missed.push(failure);
                 }
             }
             progress(done, all);

@@ -22,10 +22,8 @@ pub enum ReadProgress<T> {
     Session(Box<T>),
     /// One session is done.
     Done,
-    /// A named path or session could not be read, or not to its end.
-    Failure(OpenError),
-    /// A session that was found in a search could not be read, or not to its end.
-    Unreadable(Box<FoundSession>),
+    /// A session could not be read, or not to its end.
+    Failure(ReadFailure),
 }
 
 /// The end of a session whose results were sent.
@@ -48,8 +46,8 @@ pub(crate) enum WhichFiles {
 
 /// Why a session cannot be read, or not to its end.
 #[derive(Debug)]
-pub(super) enum ReadFailure {
-    /// For a session that the user named.
+pub enum ReadFailure {
+    /// For a path or session that the user named.
     Named(OpenError),
     /// For a session that was found in a search.
     CameBy(Box<FoundSession>),
@@ -110,12 +108,12 @@ pub(crate) fn each_unless<T: Send>(
     } = find::unread(search);
     let unreadable = unreadable
         .into_iter()
-        .map(|found| ReadProgress::Unreadable(Box::new(found)));
+        .map(|found| ReadFailure::CameBy(Box::new(found)));
     if !refused
         .into_iter()
-        .map(ReadProgress::Failure)
+        .map(ReadFailure::Named)
         .chain(unreadable)
-        .all(&mut take)
+        .all(|failure| take(ReadProgress::Failure(failure)))
     {
         return;
     }
@@ -200,8 +198,7 @@ fn forward<T>(message: ReadMessage<T>, take: &mut impl FnMut(ReadProgress<T>) ->
         ReadMessage::Session(_) | ReadMessage::Other(_) | ReadMessage::Passed => {
             take(ReadProgress::Done)
         }
-        ReadMessage::Failure(ReadFailure::Named(failure)) => take(ReadProgress::Failure(failure)),
-        ReadMessage::Failure(ReadFailure::CameBy(found)) => take(ReadProgress::Unreadable(found)),
+        ReadMessage::Failure(failure) => take(ReadProgress::Failure(failure)),
     }
 }
 

@@ -26,7 +26,6 @@ use self::print::HitPrinter;
 use self::query::Query;
 use self::repeats::Repeats;
 use self::search::{GrepMessage, search};
-use super::each::ReadFailure;
 use super::walk::walk;
 use crate::ingest::OpenError;
 use crate::ingest::find::{self, Looked};
@@ -71,12 +70,8 @@ pub fn write(
                     printer.write(&head, &hits, out)
                 }
             }
-            GrepMessage::Failure(ReadFailure::Named(failure)) => {
-                missed.refused.push(failure);
-                Ok(())
-            }
-            GrepMessage::Failure(ReadFailure::CameBy(found)) => {
-                missed.unreadable.push(*found);
+            GrepMessage::Failure(failure) => {
+                missed.push(failure);
                 Ok(())
             }
         },

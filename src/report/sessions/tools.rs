@@ -74,8 +74,7 @@ pub fn write(
                 ReadProgress::Session(seen) => {
                     everywhere.add((&seen.session, &seen.address), seen.calls);
                 }
-                ReadProgress::Failure(failure) => missed.refused.push(failure),
-                ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+                ReadProgress::Failure(failure) => missed.push(failure),
                 ReadProgress::Found(_) | ReadProgress::Done => {}
             }
             true

@@ -48,8 +48,7 @@ pub fn write(
         |step| {
             match step {
                 Step::Session(session) => ledger.add(*session),
-                Step::Failure(failure) => missed.refused.push(failure),
-                Step::Unreadable(found) => missed.unreadable.push(*found),
+                Step::Failure(failure) => missed.push(failure),
                 Step::Found(_) | Step::Done => {}
             }
             true

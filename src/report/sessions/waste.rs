@@ -105,8 +105,7 @@ pub fn write(
     each(&options.search, which, now, read, |step| {
         match step {
             ReadProgress::Session(seen) => rows.extend(*seen),
-            ReadProgress::Failure(failure) => missed.refused.push(failure),
-            ReadProgress::Unreadable(found) => missed.unreadable.push(*found),
+            ReadProgress::Failure(failure) => missed.push(failure),
             ReadProgress::Found(_) | ReadProgress::Done => {}
         }
         true

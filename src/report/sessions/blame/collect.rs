@@ -177,8 +177,7 @@ pub(super) fn collect(
                     let is_before = matches!(event.step, FileStep::Before(_));
                     known.insert((name, event.at, event.place, is_before))
                 })),
-                Message::Failure(ReadFailure::Named(failure)) => missed.refused.push(failure),
-                Message::Failure(ReadFailure::CameBy(found)) => missed.unreadable.push(*found),
+                Message::Failure(failure) => missed.push(failure),
             }
             Ok::<(), ()>(())
         },

@@ -65,8 +65,8 @@ pub(super) fn write(
                 return writeln!(out, "{}", missed.words());
             }
             write_table(rows, &total, options, out)?;
-            if ledger.copies() > 0 {
-                let copies = exact(ledger.copies());
+            if ledger.copies > 0 {
+                let copies = exact(ledger.copies);
                 writeln!(
                     out,
                     "\nrequests that stand in another session, too, and are counted there: {copies}"
