@@ -415,8 +415,8 @@ fn a_setting_without_a_value_leads_to_its_values() {
     for (typed, leads, offered) in [
         ("set theme", "set theme=", "set theme=nord"),
         ("theme", "set theme=", "set theme=nord"),
-        ("set gutter", "set gutter=none", "set gutter=none"),
-        ("set images", "set images=auto", "set images=auto"),
+        ("set gutter", "set gutter=", "set gutter=bytes"),
+        ("set images", "set images=", "set images=sixel"),
         ("set mou", "set mouse", "set mouse"),
     ] {
         stage.asked.clear();

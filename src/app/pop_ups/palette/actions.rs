@@ -288,12 +288,11 @@ fn closed_sets() -> impl Iterator<Item = CommandChoice> {
         let choices = setting.choices().into_iter();
         choices.map(|words| choice(format!("set {words}"), "", setting.doc.into()))
     });
-    // The names of themes are offered where they are known.
-    let names = SETTINGS
-        .iter()
-        .filter(|setting| setting.choices().is_empty())
-        .filter_map(setting_usage);
-    exports.chain(topics()).chain(assignments).chain(names)
+    // Settings with several values come before these, and lead to them; the names of themes are
+    // offered where they are known.
+    let names = SETTINGS.iter().filter_map(setting_usage);
+    let names = names.filter(|choice| choice.name.ends_with('='));
+    exports.chain(topics()).chain(names).chain(assignments)
 }
 
 fn choice(name: String, argument: &str, doc: Cow<'static, str>) -> CommandChoice {
