@@ -79,14 +79,14 @@ pub fn of(app: &App) -> Vec<(String, &'static str)> {
 /// Number of keys of the text in the head of the help.
 const IN_HELP: usize = 4;
 
-/// Keys of what is focused, for the head of the help: of the text only the first, since all of them
-/// follow there.
+/// Keys of what is focused, for the head of the help: of the text only the first, and of a view only
+/// its own, since all others follow there.
 pub(crate) fn in_help(app: &App) -> Vec<(String, &'static str)> {
-    let mut hints = of(app);
-    if matches!(app.mode, Mode::Normal) && app.reader.focused() == Pane::Transcript {
-        hints.truncate(IN_HELP);
+    match (&app.mode, app.reader.focused()) {
+        (Mode::Normal, Pane::Transcript) => of(app).into_iter().take(IN_HELP).collect(),
+        (Mode::Normal, Pane::View) => bound(app, &[PAGE, app.reader.views.hints()].concat()),
+        _ => of(app),
     }
-    hints
 }
 
 /// Hints of the focused pane.

@@ -700,7 +700,20 @@ fn the_help_lists_every_binding() {
             binding.cell
         );
     }
-    stage.resize(80, 24);
+    // Whatever is focused, it is one page of a usual screen.
+    stage.press("q").resize(120, 40);
+    for view in ["1", "2", "3", "4", "5", "6", "7", "!", "B"] {
+        stage.press(view).press("?");
+        let head = stage.picture().lines().next().unwrap().to_owned();
+        let (_, shown) = head.rsplit_once('\u{2013}').unwrap();
+        let (last, all) = shown
+            .trim_end_matches([' ', '|'])
+            .split_once(" of ")
+            .unwrap();
+        assert_eq!(last, all, "{view}: {head}");
+        stage.press("q");
+    }
+    stage.press("1").press("?").resize(80, 24);
     stage.press("G j G");
     assert!(
         stage.picture().contains("leave at once"),

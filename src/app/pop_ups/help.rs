@@ -128,7 +128,7 @@ fn of_row(signs: Vec<(String, &'static str)>, columns: usize) -> Vec<HelpLine> {
         return Vec::new();
     }
     let title = ("This row".to_owned(), "");
-    rows_of_cells(std::iter::once(title).chain(signs).collect(), columns)
+    rows_of_cells(std::iter::once(title).chain(signs).collect(), columns, 1)
 }
 
 /// Number of parts of the page that stand side by side, each with one or two columns of cells.
@@ -173,7 +173,7 @@ fn page_of_keys(scene: HelpScene<'_>, columns: usize) -> Vec<HelpLine> {
     let mut lines = Vec::new();
     for (title, cells) in groups.into_iter().filter(|(_, cells)| !cells.is_empty()) {
         lines.push(HelpLine::Heading(title));
-        lines.extend(rows_of_cells(cells, columns));
+        lines.extend(rows_of_cells(cells, columns, CELL));
     }
     lines
 }
@@ -208,9 +208,14 @@ fn cells<'b>(
         .collect()
 }
 
-/// Arranges cells in rows, as many as fit; one that is too wide takes the space of several.
-fn rows_of_cells(cells: Vec<(String, &'static str)>, columns: usize) -> Vec<HelpLine> {
-    let across = (columns / CELL).max(1);
+/// Arranges cells of at least a width in rows, as many as fit; one that is too wide takes the space of
+/// several.
+fn rows_of_cells(
+    cells: Vec<(String, &'static str)>,
+    columns: usize,
+    least: usize,
+) -> Vec<HelpLine> {
+    let across = (columns / least).max(1);
     let cell = (columns / across).max(1);
     let (mut rows, mut row, mut taken) = (Vec::new(), Vec::new(), 0);
     for (keys, words) in cells {
