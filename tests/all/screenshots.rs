@@ -18,9 +18,11 @@ use crate::fixtures::PATIENCE;
 mod strokes;
 mod svg;
 
-/// A picture: its file name, its size in cells, what runs and which keys are pressed.
+/// A picture: its file name, a text that must be on it, its size in cells, what runs and which keys are
+/// pressed.
 struct Shot {
     name: &'static str,
+    shows: &'static str,
     size: (u16, u16),
     arguments: &'static [&'static str],
     keys: &'static [&'static str],
@@ -56,103 +58,127 @@ const OTHERS: [(&str, u64); 6] = [
 ];
 
 /// To the third prompt and the agents that it led to, with the prompt near the top.
-const AGENTS: &[&str] = &["g", "}", "}", "j", "j", "j", "9\u{5}"];
+const AGENTS: &[&str] = &[
+    "g",
+    "}",
+    "}",
+    "j",
+    "j",
+    "j",
+    "\u{5}\u{5}\u{5}\u{5}\u{5}\u{5}\u{5}\u{5}\u{5}",
+];
 
 /// The sizes that the layout is made for, on both
 /// grounds, and what is worth a look of its own.
 const SHOTS: &[Shot] = &[
     Shot {
         name: "transcript",
+        shows: "Task   surveyor",
         size: (120, 40),
         arguments: &[SESSION],
         keys: AGENTS,
     },
     Shot {
         name: "diff",
+        shows: "let gap",
         size: (120, 40),
         arguments: &[SESSION],
         keys: &["g", "/let gap\r"],
     },
     Shot {
         name: "answer",
+        shows: "In one sentence",
         size: (120, 40),
         arguments: &[SESSION],
         keys: &[],
     },
     Shot {
         name: "narrow",
+        shows: "group_flash_is_a_group",
         size: (80, 24),
         arguments: &[SESSION],
         keys: &["g", "j", "e"],
     },
     Shot {
         name: "keys",
+        shows: "Keys and signs",
         size: (80, 24),
         arguments: &[SESSION],
         keys: &["?"],
     },
     Shot {
         name: "wide",
+        shows: "INPUT",
         size: (200, 60),
         arguments: &[SESSION],
         keys: &["g", "]s", "]s", "l"],
     },
     Shot {
         name: "timeline",
+        shows: "TIME  session",
         size: (200, 60),
         arguments: &[SESSION],
         keys: &["g", "]s", "]s", "2"],
     },
     Shot {
         name: "tools",
+        shows: "TOOLS",
         size: (120, 40),
         arguments: &[SESSION],
         keys: &["g", "j", "e", "3"],
     },
     Shot {
         name: "money",
+        shows: "COST",
         size: (120, 40),
         arguments: &[SESSION],
         keys: &["g", "j", "4"],
     },
     Shot {
         name: "context",
+        shows: "CONTEXT",
         size: (120, 40),
         arguments: &[SESSION],
         keys: &["5"],
     },
     Shot {
         name: "live",
+        shows: "Bash 12s",
         size: (120, 40),
         arguments: &[LIVE],
         keys: &[],
     },
     Shot {
         name: "all",
+        shows: "all sessions of",
         size: (120, 40),
         arguments: &["top", "--since", "9d", FLEET],
         keys: &[],
     },
     Shot {
         name: "usage",
+        shows: "usage",
         size: (120, 40),
         arguments: &["top", FLEET],
         keys: &["$"],
     },
     Shot {
         name: "narrow-light",
+        shows: "group_flash_is_a_group",
         size: (80, 24),
         arguments: &["--theme", "light", SESSION],
         keys: &["g", "j", "e"],
     },
     Shot {
         name: "transcript-light",
+        shows: "Task   surveyor",
         size: (120, 40),
         arguments: &["--theme", "light", SESSION],
         keys: AGENTS,
     },
     Shot {
         name: "wide-light",
+        shows: "INPUT",
         size: (200, 60),
         arguments: &["--theme", "light", SESSION],
         keys: &["g", "]s", "]s", "l"],
@@ -181,6 +207,8 @@ fn screenshots() {
         .unwrap();
         write_fleet(&folder.path().join(FLEET), &session, &live.join("\n"));
         let screen = run(folder.path(), shot.arguments, shot.size, shot.keys);
+        let text = screen.contents();
+        assert!(text.contains(shot.shows), "{}:\n{text}", shot.name);
         let title = format!("tv {}", shot.arguments.join(" "));
         let palette = if shot.arguments.contains(&"light") {
             &svg::LIGHT
