@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -827,10 +828,10 @@ fn sessions_may_grow_and_vanish_meanwhile() {
                 let prompt =
                     json!({ "type": "user", "message": { "role": "user", "content": key } });
                 let line = line(&key, &prompt).replace("\"s\"", &json!(id(0)).to_string());
-                // Half lines, too.
+                // Half lines, too, and not faster than they can be read.
                 for half in [&line[..9], &line[9..]] {
                     file.write_all(half.as_bytes()).unwrap();
-                    std::thread::yield_now();
+                    std::thread::sleep(Duration::from_millis(1));
                 }
             }
         });
@@ -840,12 +841,13 @@ fn sessions_may_grow_and_vanish_meanwhile() {
                 std::thread::yield_now();
             }
         });
-        for _ in 0..3 {
-            let output = tv(home.path(), &["export", "--to", "jsonl", "-o", "rows/"]);
-            let code = output.status.code().unwrap();
-            assert_eq!(code, 0, "{}", String::from_utf8_lossy(&output.stderr));
-        }
+        let exports =
+            [(); 3].map(|()| tv(home.path(), &["export", "--to", "jsonl", "-o", "rows/"]));
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        for output in exports {
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{error}");
+        }
     });
     tv(home.path(), &["export", "--to", "jsonl", "-o", "rows/"]);
     for file in fs::read_dir(&to).unwrap() {

@@ -132,6 +132,12 @@ static COMPLAINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(words).ok()
 });
 
+/// Lines by which an agent ends the output of a command: they say its code, not why.
+static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let words = r"(?i)^\W*(command |process )?exited with (exit )?(code|status):? \d+\W*$";
+    Regex::new(words).ok()
+});
+
 /// The line of a call's output that explains a failure best.
 pub(crate) fn complaint_of(call: &ToolCall) -> Option<String> {
     let output = without_sgr(call.state.result()?.body.text_or_stub());
@@ -150,6 +156,7 @@ fn complaint(output: &str, is_command: bool) -> Option<String> {
             .map(|line| line.trim_end_matches("</tool_use_error>"))
             .filter(|line| !line.is_empty() && !line.starts_with("Exit code "))
     };
+    let explains = |line: &&str| ENDS.as_ref().is_none_or(|words| !words.is_match(line));
     let complains = |line: &&str| {
         COMPLAINTS
             .as_ref()
@@ -157,13 +164,14 @@ fn complaint(output: &str, is_command: bool) -> Option<String> {
     };
     let found = lines(prefix(output, LOOKED_AT)).find(complains);
     let found = found.or_else(|| {
-        let mut all = lines(output);
+        let mut all = lines(output).filter(explains);
         if is_command {
             all.next_back()
         } else {
             all.next()
         }
     });
+    let found = found.or_else(|| lines(output).next());
     found.map(|line| Text::stub(line, ROW).to_string())
 }
 
@@ -299,6 +307,28 @@ mod tests {
             ("{\nerror: a brace too many", "error: a brace too many"),
         ] {
             assert_eq!(complaint(output, false).as_deref(), Some(words), "{output}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_explained_by_its_last_line_but_that_of_its_code() {
+        let directory = "bash: line 1: /: Is a directory";
+        for (output, words) in [
+            (format!("one\n{directory}\n"), directory),
+            (
+                format!("{directory}\n\n\nCommand exited with code 1"),
+                directory,
+            ),
+            (
+                format!("{directory}\nProcess exited with code 126."),
+                directory,
+            ),
+            (
+                "Command exited with code 1".to_owned(),
+                "Command exited with code 1",
+            ),
+        ] {
+            assert_eq!(complaint(&output, true).as_deref(), Some(words), "{output}");
         }
     }
 
