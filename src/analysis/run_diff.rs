@@ -305,10 +305,7 @@ impl RunDiff {
         });
         let turn = next.iter().flatten().map(|step| step.turn).max();
         let turn = turn.unwrap_or(0);
-        let quote = |step: &StepFacts| match step.words.char_indices().nth(QUOTED) {
-            Some((at, _)) => format!("{}\u{2026}", step.words.split_at(at).0.trim_end()),
-            None => step.words.clone(),
-        };
+        let quote = |step: &StepFacts| Text::stub(&step.words, QUOTED).to_string();
         let is_pair = rest
             .first()
             .is_some_and(|pair| pair.sides.iter().all(Option::is_some));

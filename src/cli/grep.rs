@@ -88,11 +88,13 @@ impl GrepArgs {
         }
         let mut search = search(&named, self.agent, &surroundings);
         let words: Option<Vec<&str>> = named.iter().map(|argument| word(argument)).collect();
-        if let Some(words) = words.filter(|_| search.paths.is_empty() && !named.is_empty()) {
-            let words = words.join(" ");
-            search.refused = vec![OpenError(format!(
-                "{words}: no session is called so; several words are one pattern in quotes: tv grep '{pattern} {words}'"
-            ))];
+        let words = words.filter(|_| search.paths.is_empty() && !pattern.is_empty());
+        if let (Some(words), Some(OpenError(last))) = (words, search.refused.last_mut()) {
+            let whole = [&[pattern.as_str()], words.as_slice()].concat().join(" ");
+            if let Ok(whole) = shlex::try_quote(&whole) {
+                *last += "; several words are one pattern in quotes: tv grep ";
+                *last += &whole;
+            }
         }
         let form = match (
             self.json,

@@ -551,6 +551,8 @@ fn each_form_and_its_exit_code() {
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
         assert!(error.contains(what), "{arguments:?}: {error}");
     }
+    let (_, _, error) = home.grep(&["tool:bash", "missing"]);
+    assert!(!error.contains("in quotes"), "a filter is no word: {error}");
     // The other sessions are searched all the same.
     let (code, out, error) = home.grep(&["keel", "old", "missing.jsonl", "-l"]);
     assert_eq!((code, out), (2, format!("{}\n", old.display())));

@@ -46,17 +46,18 @@ impl UsageGroup {
     }
 }
 
+/// In minutes.
+const WEEK: u64 = 7 * 24 * 60;
+
 /// The usage of a rate limit: `codex 5h: 28% used, begins anew in 2h, recorded 12m ago`.
 pub fn limit(agent: &str, limit: Limit, now: Timestamp) -> String {
-    let span = match limit.minutes {
-        minutes @ 0..=119 => format!("{minutes}m"),
-        // Some agents write one minute less.
-        minutes if (minutes + 1) % (7 * 24 * 60) <= 1 => match (minutes + 1) / (7 * 24 * 60) {
-            1 => "week".to_owned(),
-            weeks => format!("{weeks} weeks"),
-        },
-        minutes if minutes < 48 * 60 => format!("{}h", (minutes + 1) / 60),
-        minutes => format!("{}d", (minutes + 1) / (24 * 60)),
+    // Some agents write one minute less.
+    let is_short = (limit.minutes + 1).is_multiple_of(60);
+    let minutes = limit.minutes + u64::from(is_short);
+    let span = match (minutes / WEEK, minutes % WEEK) {
+        (1, 0) => "week".to_owned(),
+        (weeks @ 2.., 0) => format!("{weeks} weeks"),
+        _ => figures::span(minutes * 60_000),
     };
     let ago = |at: Timestamp| figures::ago(now.since(at));
     let resets = limit.resets.map(|at| {
