@@ -109,7 +109,7 @@ impl Follower {
         Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
     }
 
-    /// The length of the file at the last poll.
+    /// The length of the file at the last poll, where reading ends.
     pub(crate) fn len(&self) -> u64 {
         self.stamp.len
     }
@@ -131,11 +131,15 @@ impl Follower {
         self.file = None;
     }
 
-    /// Reads on. Returns how many bytes it read; 0 at the end.
+    /// Reads on, up to the length at the last poll: a file may grow faster than it is decoded, and what
+    /// has no end is never applied. Returns how many bytes it read; 0 at the end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.file.is_none() {
             self.file = Some(self.fence.open(&self.path)?);
         }
+        let left = usize::try_from(self.len().saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        let room = buffer.len().min(left);
+        let buffer = buffer.get_mut(..room).unwrap_or_default();
         let read = (self.read_at)(self.descriptor()?, buffer, self.offset)?;
         self.is_healed |= self.failure.take_if(|failure| failure.in_reading).is_some();
         self.identity
@@ -146,9 +150,9 @@ impl Follower {
 
     /// Checks the file. To be called until it returns [`FollowChange::Quiet`].
     pub(crate) fn poll(&mut self, now: Instant) -> FollowChange {
-        if let Some(failure) = self.failure.as_ref().filter(|failure| now < failure.retry) {
-            let can_read_on = !failure.in_reading && self.has_unread_bytes();
-            return if can_read_on {
+        let waiting = self.failure.as_ref().filter(|failure| now < failure.retry);
+        if let Some(in_reading) = waiting.map(|failure| failure.in_reading) {
+            return if !in_reading && self.has_unread_bytes() {
                 FollowChange::Grown
             } else {
                 FollowChange::Quiet
@@ -281,6 +285,7 @@ impl Follower {
         {
             let end = *self.drain_to.get_or_insert(len);
             if self.offset < end.min(len) {
+                self.stamp.len = end.min(len);
                 return Ok(FollowChange::Grown);
             }
         }
@@ -311,13 +316,18 @@ impl Follower {
         self.identity.is_of(self.descriptor()?, self.offset)
     }
 
-    fn has_unread_bytes(&self) -> bool {
+    /// Whether the open file is longer than what was read of it, which is then to be read.
+    fn has_unread_bytes(&mut self) -> bool {
         let len = self
             .file
             .as_ref()
             .and_then(|file| Stamp::of_file(file).ok())
             .map_or(0, |stamp| stamp.len);
-        len > self.offset
+        let has_more = len > self.offset;
+        if has_more {
+            self.stamp.len = len;
+        }
+        has_more
     }
 
     fn record_failure(

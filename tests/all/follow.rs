@@ -983,6 +983,28 @@ fn a_long_file_shows_its_end_first_and_then_the_same_as_when_read_whole() {
 }
 
 #[test]
+fn what_is_appended_while_a_file_is_read_is_left_to_the_next_reading() {
+    let place = Place::new("session.jsonl");
+    let lines = long_file(&place.path, 2_000);
+    let session = open(&Target {
+        path: place.path.clone(),
+        session: None,
+    })
+    .unwrap();
+    let (mut transcript, mut batches) = (Transcript::new(), 0);
+    session.read_whole(true, &mut |feed| {
+        if let Feed::Batch { batch, .. } = feed {
+            transcript.apply(*batch);
+            batches += 1;
+            if batches < 50 {
+                append(&place.path, text(&lines[..1_000]));
+            }
+        }
+    });
+    assert_eq!(transcript.order().len(), lines.len());
+}
+
+#[test]
 fn a_line_that_began_before_the_last_part_of_a_long_file_stays_there() {
     let place = Place::new("session.jsonl");
     let long = format!(

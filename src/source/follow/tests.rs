@@ -62,6 +62,20 @@ fn growth_touch_and_truncation_are_distinguished() {
 }
 
 #[test]
+fn reading_ends_where_the_file_ended_at_the_last_poll() {
+    let (_dir, path, mut follower) = followed("one\n");
+    append(&path, "two\n");
+    assert_eq!(read_all(&mut follower), "");
+    let now = Instant::now();
+    assert_eq!(follower.poll(now), FollowChange::Grown);
+    append(&path, "three\n");
+    assert_eq!(read_all(&mut follower), "two\n");
+    assert_eq!(follower.poll(now), FollowChange::Grown);
+    assert_eq!(read_all(&mut follower), "three\n");
+    assert_eq!(follower.poll(now), FollowChange::Quiet);
+}
+
+#[test]
 fn a_file_that_stays_empty_is_said_once() {
     let (_dir, path, mut follower) = followed("one\n");
     let start = Instant::now();
