@@ -76,7 +76,7 @@ fn write_feed<'o>(
     reading: &mut Reading,
     out: &mut dyn Write,
 ) -> io::Result<Printer<'o>> {
-    let mut is_known_whole = false;
+    let (mut is_known_whole, mut has_head) = (false, false);
     let mut is_open = true;
     while is_open && !stop.load(Ordering::Relaxed) {
         let is_quiet = match feed.recv_timeout(PAUSE) {
@@ -103,10 +103,16 @@ fn write_feed<'o>(
         };
         if is_known_whole && feed.is_empty() {
             reading.update_derived();
+            if !std::mem::replace(&mut has_head, true) {
+                printer.print_head(reading, out)?;
+            }
             write_complete(&mut printer, is_quiet, reading, out)?;
         }
     }
     reading.update_derived();
+    if !has_head {
+        printer.print_head(reading, out)?;
+    }
     for id in reading.transcript.order().to_vec() {
         printer.print(id, reading, out)?;
     }

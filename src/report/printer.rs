@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+use ratatui::style::Style;
 use ratatui::text::Span;
 
 use super::entry;
@@ -22,6 +23,7 @@ use crate::ingest::WatchMode;
 use crate::model::body::Body;
 use crate::model::entry::details::{Details, records_below};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
+use crate::model::found::agent_name;
 use crate::model::meta::LaneFacts;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
@@ -145,6 +147,39 @@ impl<'a> Printer<'a> {
 
     pub(crate) fn has_printed(&self, id: EntryId) -> bool {
         self.printed.contains(&id)
+    }
+
+    /// Writes which session it is: its title, then its agent, model, folder, branch and cost.
+    pub(super) fn print_head(&self, reading: &Reading, out: &mut dyn Write) -> io::Result<()> {
+        if self.options.json {
+            return Ok(());
+        }
+        let transcript = &reading.transcript;
+        let meta = transcript.meta();
+        let agent = agent_name(reading.opened.format, meta.agent.as_deref());
+        let facts = [
+            // Joined sessions may be of several agents.
+            Some(agent).filter(|_| !transcript.is_joined()),
+            meta.model.as_deref().map(phrases::model),
+            meta.cwd.as_ref().map(ToString::to_string),
+            meta.fact("git branch").map(ToString::to_string),
+            phrases::cost(&reading.account.cost(transcript)),
+        ];
+        if let Some(title) = meta.title() {
+            self.print_line(title.to_string(), self.theme.heading, out)?;
+        }
+        let facts = phrases::joined(facts, self.options.paper.ascii);
+        self.print_line(facts, self.theme.dim, out)
+    }
+
+    fn print_line(&self, words: String, style: Style, out: &mut dyn Write) -> io::Result<()> {
+        let words = Span::styled(words, style);
+        let line = wrap::fit(&[words], self.width(), self.theme.glyphs().cut).into();
+        let row = Row {
+            line,
+            ..Row::default()
+        };
+        writeln!(out, "{}", self.options.paper.line(&row))
     }
 
     /// Writes an entry at its position in the file. From level 4 on, the entries of a sub-agent
@@ -309,18 +344,8 @@ impl<'a> Printer<'a> {
                 && !std::mem::replace(&mut has_rows, true)
                 && let Some(day) = self.new_day(entry)
             {
-                let glyphs = self.theme.glyphs();
-                let rule = glyphs.line.rule.repeat(2);
-                let words = Span::styled(format!("{rule} {day} {rule}"), self.theme.dim);
-                let line = wrap::fit(&[words], self.width(), glyphs.cut).into();
-                writeln!(
-                    out,
-                    "{}",
-                    paper.line(&Row {
-                        line,
-                        ..Row::default()
-                    })
-                )?;
+                let rule = self.theme.glyphs().line.rule.repeat(2);
+                self.print_line(format!("{rule} {day} {rule}"), self.theme.dim, out)?;
             }
             for row in rows {
                 writeln!(out, "{}", paper.line(&row))?;

@@ -94,6 +94,7 @@ fn write_session(
     let order = order(&reading.transcript);
     let printer = Printer::new(options, now).with_chosen(chosen(options, reading)?);
     let mut printer = printer.with_runs(&order, &reading.transcript);
+    printer.print_head(reading, out)?;
     for id in order {
         printer.print(id, reading, out)?;
     }
