@@ -464,7 +464,8 @@ fn judge_end(
         } else {
             RETRY_PATIENCE_MS
         };
-        (is_expected || is_transient(error)) && silence.is_within(patience)
+        let is_over = is_last_answer(entry);
+        !is_over && (is_expected || is_transient(error)) && silence.is_within(patience)
     };
     let goes_on = |body: &Body| {
         let patience = if body

@@ -305,7 +305,8 @@ impl Marks {
 pub enum Stop {
     #[default]
     Unrecorded,
-    /// The model was finished: `end_turn`, `stop`.
+    /// The model was finished: `end_turn`, `stop`; also that of an answer that Claude Code writes
+    /// itself, such as an error of the API that it does not retry: `stop_sequence`.
     Done,
     /// The model waits for results of its calls: `tool_use`, `toolUse`, `tool-calls`.
     Calls,
@@ -318,7 +319,7 @@ impl Stop {
     pub(crate) fn of(word: &str) -> Self {
         match word {
             "" | "unknown" => Self::Unrecorded,
-            "end_turn" | "stop" | "endTurn" | "completed" | "STOP" => Self::Done,
+            "end_turn" | "stop" | "stop_sequence" | "endTurn" | "completed" | "STOP" => Self::Done,
             "tool_use" | "toolUse" | "tool_calls" | "tool-calls" | "function_call" => Self::Calls,
             _ => Self::Other,
         }

@@ -282,6 +282,15 @@ fn what_passes_is_tried_again_for_a_while_and_the_rest_is_the_users() {
             "{words}"
         );
         assert_eq!(state(busy(words), 2), "waiting", "{words}");
+        let ended = |out: &mut Batch| {
+            prompt(out);
+            let mut answer =
+                out.new_entry(Text::clean("failed"), Role::Assistant, Some(Timestamp(0)));
+            answer.stop = Stop::of("stop_sequence");
+            answer.push(Break::Error(Text::clean(words)));
+            out.entry(answer);
+        };
+        assert_eq!(state(ended, 0), "waiting", "the agent ended there: {words}");
     }
     for words in [
         "401 invalid x-api-key",

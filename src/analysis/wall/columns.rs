@@ -1,6 +1,6 @@
 //! Columns of session lists as text: the same for the wall and for the written table.
 
-use super::{Need, SessionRow};
+use super::{LastWords, Need, SessionRow, Voice};
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::model::figures;
@@ -60,13 +60,16 @@ impl SessionRow {
         Some(words.to_owned())
     }
 
-    /// The question to the user, or the subject of the call.
+    /// The question to the user, the subject of the running call, the call that is in a loop, or the
+    /// error at which the agent stopped.
     pub(crate) fn call_words(&self) -> String {
-        let call = self.call.as_ref().map(|call| call.headline.to_string());
-        self.wish()
-            .map(ToString::to_string)
-            .or(call)
-            .unwrap_or_default()
+        let call = self.call.as_ref().map(|call| &call.headline);
+        let is_why = |last: &&LastWords| {
+            self.flags.is_loop || (last.voice == Voice::Note && self.need.needs_user())
+        };
+        let last = self.last.last().filter(is_why);
+        let words = self.wish().or(call).or(last.map(|last| &last.text));
+        words.map(ToString::to_string).unwrap_or_default()
     }
 
     /// The fill level of the context: `53%`, or `84k tok` if the window is unknown.
