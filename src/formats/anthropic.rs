@@ -13,9 +13,9 @@ use super::unknown::{self, NamedKind};
 use crate::model::body::{Image, Key};
 use crate::model::edit::{Batch, Severity};
 use crate::model::entry::{BlockKind, Break, Raw};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolResult, Verdict};
 
 /// The result of decoding a content block.
 #[derive(Debug)]
@@ -54,16 +54,14 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Bloc
         "redacted_thinking" => BlockContent::Part(BlockKind::Thinking(out.prose(""))),
         "image" => BlockContent::Part(BlockKind::Image(image(block, out))),
         // The API names server side and MCP tools by a prefix: `server_tool_use`, `mcp_tool_result`.
-        _ if kind.ends_with("tool_use") => {
-            BlockContent::Part(BlockKind::Call(Box::new(call(block, site.at, out))))
-        }
+        _ if kind.ends_with("tool_use") => BlockContent::Part(call(block, site.at, out).into()),
         _ if kind.ends_with("tool_result") => {
             let call = block.get("tool_use_id").clean();
             BlockContent::Result(call, Box::new(result(block, site, out)))
         }
         // The provider fell back to another model.
-        "fallback" if block.at(&["to", "model"]).filled().is_some() => {
-            let model = block.at(&["to", "model"]).clean();
+        "fallback" if block.at("to.model").filled().is_some() => {
+            let model = block.at("to.model").clean();
             BlockContent::Part(BlockKind::Break(Break::ModelChange(model)))
         }
         "mid_conv_system" => BlockContent::Part(words_under("system message", block, out)),
@@ -99,20 +97,10 @@ pub(crate) fn raw(block: &Json<'_>, title: &str, out: &mut Batch) -> BlockKind {
 }
 
 pub(crate) fn call(block: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> ToolCall {
-    let input = block.get("input");
-    let kind = tools::kind_of_call(block.get("name").str_or_empty(), input);
-    let headline = tools::headline(kind, input);
-    let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = tools::is_truncated(input);
     ToolCall {
         key: block.get("id").clean(),
-        name: block.get("name").clean(),
-        kind,
-        input: body,
-        headline,
-        state: ToolState::Pending,
         started: at,
-        lane: None,
+        ..tools::call(block.get("name").str_or_empty(), block.get("input"), out)
     }
 }
 
@@ -127,25 +115,14 @@ pub(crate) fn result(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> ToolR
         .items()
         .iter()
         .filter(|item| block_type(item) == "image");
+    let verdict = Verdict::of(is_error, is_error && is_refusal(untagged_text));
+    let key = text!("{}:{}", site.record, site.place);
     ToolResult {
-        key: Text::clean(&format!("{}:{}", site.record, site.place)),
-        tool: None,
-        verdict: if is_error && is_refusal(untagged_text) {
-            Verdict::Refused
-        } else if is_error {
-            Verdict::Failed
-        } else {
-            Verdict::Done
-        },
         images: images.map(|item| image(item, out)).collect(),
-        body: out.output(untagged_text),
-        patch: None,
         facts: failure
             .map(|failure| Text::clean(&failure))
             .unwrap_or_default(),
-        at: site.at,
-        duration_ms: None,
-        work: None,
+        ..ToolResult::new(key, verdict, out.output(untagged_text), site.at)
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn output_text<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
         Json::Str(text) => Cow::Borrowed(text),
         Json::Array(items) => joined(items.iter().filter(|item| block_type(item) != "image").map(
             |item| {
-                let text = item.str().or_else(|| item.get("text").str());
+                let text = item.part_text();
                 text.map_or_else(|| described(item).into(), Cow::Borrowed)
             },
         )),

@@ -94,7 +94,7 @@ impl Counting {
         let Some((count, usage)) = self.rules.identified_by.split_last() else {
             return true;
         };
-        let usage = record.at(usage);
+        let usage = usage.iter().fold(record, |value, name| value.get(name));
         !usage.is_object() || usage.get(count).count().is_some_and(|tokens| tokens > 0)
     }
 

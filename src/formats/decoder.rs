@@ -25,7 +25,7 @@ use super::roots::{FileRole, ListedSession, Pattern, SessionName};
 use super::tables::{Queries, Tables};
 use super::yaml;
 use crate::model::edit::{Batch, Edit, Severity};
-use crate::model::entry::{BlockKind, Raw, Role};
+use crate::model::entry::{BlockKind, Role};
 use crate::model::record::Record;
 use crate::model::tally::Fate;
 use crate::model::text::secrets;
@@ -212,14 +212,9 @@ impl<A: DecoderWrapper> Decoder for A {
 /// Emits a record as a tree under a title: for files of no known format, and for malformed records
 /// of known kinds.
 pub(crate) fn show_raw(input: Input<'_>, title: &str, out: &mut Batch) -> Fate {
-    let mut entry = out.new_entry(
-        out.origin_key(),
-        Role::Harness,
-        input.json.get("timestamp").moment(),
-    );
-    let title = Text::clean(title);
-    let body = input.json.to_body(&title, out);
-    entry.push(BlockKind::Raw(Raw { title, body }));
+    let at = input.json.get("timestamp").moment();
+    let mut entry = out.new_entry(out.origin_key(), Role::Harness, at);
+    entry.push(input.json.to_block(title, out));
     out.show(entry)
 }
 

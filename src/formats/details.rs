@@ -14,8 +14,8 @@ use crate::model::body::Tree;
 use crate::model::edit::Batch;
 use crate::model::entry::details::Details;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
 use crate::model::text::prefix;
+use crate::model::text::{Text, text};
 
 /// Keys whose values decoders use without emitting them: types, ids and signatures.
 const USED: [&str; 25] = [
@@ -121,7 +121,7 @@ impl UnemittedFields<'_> {
                     .iter()
                     .enumerate()
                     .filter_map(|(at, item)| Some((at, self.of(item, depth + 1)?)))
-                    .map(|(at, rest)| (Text::clean(&format!("[{at}]")), rest))
+                    .map(|(at, rest)| (text!("[{at}]"), rest))
                     .collect();
                 if rests.iter().all(|(_, rest)| is_leaf(rest)) && rests.len() <= LIST {
                     return some(Tree::List(

@@ -133,9 +133,7 @@ impl Decoder for GenericDecoder {
             .find(|value| content_of(value).is_some());
         let Some(spoken) = spoken else {
             let title = json
-                .get("type")
-                .filled()
-                .or(json.get("event").filled())
+                .first(&["type", "event"], Json::filled)
                 .unwrap_or("record");
             return show_raw(input, &Text::stub(title, 80), out);
         };
@@ -258,15 +256,9 @@ fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
             BlockKind::Text(out.prose(text))
         }
         _ if matches!(kind, "image" | "image_url" | "input_image") => {
-            let url = item
-                .at(&["image_url", "url"])
-                .filled()
-                .or(item.get("url").filled());
+            let url = item.first(&["image_url.url", "url"], Json::filled);
             let url = url.filter(|url| !url.starts_with("data:"));
-            let mime = item
-                .at(&["source", "media_type"])
-                .text()
-                .unwrap_or_default();
+            let mime = item.at("source.media_type").text().unwrap_or_default();
             let source = url.map(Text::clean);
             BlockKind::Image(Image {
                 mime,

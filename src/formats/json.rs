@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 
 use crate::model::body::{Body, Tree};
 use crate::model::edit::Batch;
+use crate::model::entry::{BlockKind, Raw};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 pub(crate) use damage::Damage;
@@ -63,19 +64,19 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The member at a path of names.
-    pub(crate) fn at(&self, path: &[&str]) -> &Self {
-        path.iter().fold(self, |value, name| value.get(name))
+    /// The member at a path of names with dots between them: `message.role`.
+    pub(crate) fn at(&self, path: &str) -> &Self {
+        path.split('.').fold(self, Self::get)
     }
 
-    /// The result of `read` for the first of these members for which it succeeds, since agents
+    /// The result of `read` for the first of these paths for which it succeeds, since agents
     /// rename members.
     pub(crate) fn first<'s, T>(
         &'s self,
-        names: &[&str],
+        paths: &[&str],
         read: impl Fn(&'s Self) -> Option<T>,
     ) -> Option<T> {
-        names.iter().find_map(|name| read(self.get(name)))
+        paths.iter().find_map(|path| read(self.at(path)))
     }
 
     /// Whether an object has this member, even if it is `null`.
@@ -109,6 +110,11 @@ impl<'a> Json<'a> {
     /// The string, unless it is blank.
     pub(crate) fn filled(&self) -> Option<&str> {
         self.str().filter(|text| !text.trim().is_empty())
+    }
+
+    /// The text of a content part, which is a string or an object with a `text`.
+    pub(crate) fn part_text(&self) -> Option<&str> {
+        self.str().or_else(|| self.get("text").str())
     }
 
     /// The number. Numeric strings count, as some agents write them.
@@ -238,6 +244,13 @@ impl<'a> Json<'a> {
     /// Converts the value to a body with a headline.
     pub(crate) fn to_body(&self, headline: &Text, out: &mut Batch) -> Body {
         out.tree(headline, self.weight(), || self.to_tree())
+    }
+
+    /// Makes a block that shows the value under a title.
+    pub(crate) fn to_block(&self, title: &str, out: &mut Batch) -> BlockKind {
+        let title = Text::clean(title);
+        let body = self.to_body(&title, out);
+        BlockKind::Raw(Raw { title, body })
     }
 
     /// Whether it contains many values of a few bytes each.

@@ -104,7 +104,7 @@ impl Format for Openclaw {
 fn is_message(line: &Json<'_>) -> bool {
     turn::is_turn(line)
         || line.get("role").str().is_some()
-        || line.at(&["message", "role"]).str().is_some()
+        || line.at("message.role").str().is_some()
 }
 
 fn sniff_container(container: Container, probe: &Probe<'_>) -> ProbeResult {
@@ -182,7 +182,7 @@ impl FileFacts {
     }
 
     fn update(&mut self, json: &Json<'_>, out: &mut Batch) {
-        self.has_model |= json.at(&["message", "model"]).filled().is_some();
+        self.has_model |= json.at("message.model").filled().is_some();
         if let (Some("session"), Some(id)) = (json.get("type").str(), json.get("id").filled()) {
             id.clone_into(&mut self.id);
             self.emit_listing(out);

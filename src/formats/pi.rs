@@ -177,7 +177,7 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
                 .any(|v| v.int() == Some(4))
     };
     let is_entry = |line: &Json<'_>| {
-        let role = line.at(&["message", "role"]).str_or_empty();
+        let role = line.at("message.role").str_or_empty();
         kind(line) == "message"
             && line.has("parentId")
             && !role.is_empty()
@@ -201,11 +201,7 @@ fn is_of_droid(line: &Json<'_>) -> bool {
     let is_foreign =
         |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));
     line.get("type").is("session_start")
-        || line
-            .at(&["message", "content"])
-            .items()
-            .iter()
-            .any(is_foreign)
+        || line.at("message.content").items().iter().any(is_foreign)
 }
 
 #[cfg(test)]

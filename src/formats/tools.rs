@@ -11,9 +11,11 @@ use std::sync::LazyLock;
 use itertools::Itertools as _;
 
 use super::json::{self, Json};
+use crate::model::body::Key;
+use crate::model::edit::Batch;
 use crate::model::path::BETWEEN;
 use crate::model::text::Text;
-use crate::model::tool::{self, ToolKind};
+use crate::model::tool::{self, ToolCall, ToolKind, ToolState};
 
 /// Length limit of a headline, in characters.
 const HEADLINE_CHARS: usize = 200;
@@ -138,6 +140,34 @@ const STEPS: [(&str, &str); 5] = [
 pub(crate) fn is_step_of(step: &str, tool: &str) -> bool {
     let (step, tool) = (bare_name(step), bare_name(tool));
     step == tool || STEPS.contains(&(&step, &tool))
+}
+
+/// A call that has no result so far, without id and time.
+pub(crate) fn call(name: &str, input: &Json<'_>, out: &mut Batch) -> ToolCall {
+    let kind = kind_of_call(name, input);
+    call_of(name, kind, headline(kind, input), input, out)
+}
+
+/// A call with a kind and a headline of its own.
+pub(crate) fn call_of(
+    name: &str,
+    kind: ToolKind,
+    headline: Text,
+    input: &Json<'_>,
+    out: &mut Batch,
+) -> ToolCall {
+    let mut body = input.to_body(&headline, out);
+    body.flags.broken_off = is_truncated(input);
+    ToolCall {
+        key: Key::default(),
+        name: Text::clean(name),
+        kind,
+        headline,
+        input: body,
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    }
 }
 
 /// The headline of an input: the command, the path, the pattern, the prompt.

@@ -19,7 +19,7 @@ use super::resume::Resume;
 use super::tally::unknown::Judged;
 use super::tally::{Fate, Tally};
 use super::text::stub::Manner;
-use super::text::{Name, Text, count_lines, prefix};
+use super::text::{Name, Text, count_lines, prefix, text};
 use super::timestamp::Timestamp;
 use super::tool::work::{Update, WorkReference};
 use super::tool::{ToolResult, ToolState};
@@ -208,7 +208,18 @@ impl Batch {
 
     /// A key for a record that has no id of its own; it depends on the position only.
     pub(crate) fn origin_key(&self) -> Key {
-        Text::clean(&format!("@{}:{}", self.origin.file.0, self.origin.at))
+        text!("@{}:{}", self.origin.file.0, self.origin.at)
+    }
+
+    /// The key of an entry that several records make. It differs from the record's own, which is
+    /// that of a broken record.
+    pub(crate) fn key(&self, what: &str) -> Key {
+        text!("{}:{what}", self.origin_key())
+    }
+
+    /// The piece of the current record within its entry.
+    pub(crate) fn piece(&self) -> Piece {
+        Piece::of(&self.origin_key())
     }
 
     /// Makes a body of prose.

@@ -599,6 +599,18 @@ impl From<Break> for BlockKind {
     }
 }
 
+impl From<ToolCall> for BlockKind {
+    fn from(call: ToolCall) -> Self {
+        Self::Call(Box::new(call))
+    }
+}
+
+impl From<Image> for BlockKind {
+    fn from(image: Image) -> Self {
+        Self::Image(image)
+    }
+}
+
 impl BlockKind {
     pub(crate) fn raw(title: &str, body: Body) -> Self {
         let title = Text::clean(title);

@@ -36,6 +36,14 @@ pub struct Text(Arc<str>);
 /// A short name shared by many entries: a model, a tool, a lane.
 pub type Name = Text;
 
+/// A clean text of formatted words.
+macro_rules! text {
+    ($($words:tt)*) => {
+        $crate::model::text::Text::clean(&format!($($words)*))
+    };
+}
+pub(crate) use text;
+
 impl Text {
     /// Sanitizes a string: control characters become visible pictures (`␛`), bidirectional controls
     /// and invisible format characters become `⟨U+202E⟩` marks, `\r\n` becomes `\n`.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Image, Key, Tree};
 use super::path;
-use super::text::{Name, Text, without_sgr};
+use super::text::{Name, Text, text, without_sgr};
 use super::timestamp::Timestamp;
 use work::{Update, Work};
 
@@ -332,6 +332,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    pub(crate) fn of(has_failed: bool, is_refused: bool) -> Self {
+        match (is_refused, has_failed) {
+            (true, _) => Self::Refused,
+            (false, true) => Self::Failed,
+            (false, false) => Self::Done,
+        }
+    }
     /// The name in JSON outputs.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -368,6 +375,30 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
+    /// A result without facts beside its output.
+    pub(crate) fn new(key: Key, verdict: Verdict, body: Body, at: Option<Timestamp>) -> Self {
+        Self {
+            key,
+            tool: None,
+            verdict,
+            body,
+            patch: None,
+            images: Vec::new(),
+            facts: Text::default(),
+            at,
+            duration_ms: None,
+            work: None,
+        }
+    }
+
+    /// The key of the result of a call whose id is unique within its lane.
+    pub(crate) fn key_of(call: &Key, lane: Option<&Name>) -> Key {
+        match lane {
+            Some(lane) => text!("result of {call} in {lane}"),
+            None => text!("result of {call}"),
+        }
+    }
+
     /// When the call ended, including its work. `None` if that is not recorded.
     pub fn ended(&self) -> Option<Timestamp> {
         match &self.work {

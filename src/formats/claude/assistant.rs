@@ -13,7 +13,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role, Stop};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::ToolKind;
 use crate::model::usage::Usage;
 
@@ -76,9 +76,9 @@ fn is_error(line: &TranscriptLine<'_>) -> bool {
 
 /// Joins the texts of an error into one block before the other blocks of its line.
 fn join_error_texts(line: &TranscriptLine<'_>, blocks: &mut Vec<Block>) {
-    let content = line.json.at(&["message", "content"]).blocks();
+    let content = line.json.at("message.content").blocks();
     let texts = content.iter().filter(|block| block_type(block) == "text");
-    let mut texts = texts.filter_map(|block| block.str().or_else(|| block.get("text").str()));
+    let mut texts = texts.filter_map(|block| block.part_text());
     let words = Text::clean(&texts.join("\n"));
     blocks.retain(|block| !matches!(block.kind, BlockKind::Text(_)));
     blocks.insert(0, Block::new(line.piece(), Break::Error(words)));
@@ -105,12 +105,12 @@ pub fn add_part(entry: Entry, session: &mut DecoderState, out: &mut Batch) -> Fa
 /// Decodes a copy of another lane's line. It may have been made once the answer was complete, while
 /// the owner's file has only its beginning.
 pub(crate) fn copy(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
-    for block in line.json.at(&["message", "content"]).blocks() {
+    for block in line.json.at("message.content").blocks() {
         if block_type(block).ends_with("tool_use") {
             session.calls.add_copied(block.get("id").str_or_empty());
         }
     }
-    let model = line.json.at(&["message", "model"]).text();
+    let model = line.json.at("message.model").text();
     if line.kind() == "assistant" && model.as_deref() != Some(SYNTHETIC) {
         let of = line.answer();
         if let Some(usage) = usage(line, &of, model.as_ref(), out) {
@@ -140,13 +140,7 @@ fn add_unknown(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut 
     let mut entry = line.entry(line.sub_key("unknown"), Role::Harness, out);
     entry.parent = None;
     entry.marks.copy = true;
-    for (place, block) in line
-        .json
-        .at(&["message", "content"])
-        .blocks()
-        .iter()
-        .enumerate()
-    {
+    for (place, block) in line.json.at("message.content").blocks().iter().enumerate() {
         let site = Site {
             record: &line.id,
             place,
@@ -177,7 +171,7 @@ fn blocks(
     session: &mut DecoderState,
     out: &mut Batch,
 ) -> Vec<Block> {
-    let content = line.json.at(&["message", "content"]).blocks();
+    let content = line.json.at("message.content").blocks();
     let mut blocks = Vec::with_capacity(content.len());
     for (place, block) in content.iter().enumerate() {
         let site = Site {
@@ -198,7 +192,7 @@ fn blocks(
                             .label_call(call.key.clone(), call.headline.clone());
                         session
                             .chains
-                            .delegate(block.at(&["input", "prompt"]).str_or_empty(), &call.key);
+                            .delegate(block.at("input.prompt").str_or_empty(), &call.key);
                         session
                             .forks
                             .call(block, line, &call.key, &mut session.lanes, out);
@@ -224,9 +218,9 @@ fn usage(
     model: Option<&Name>,
     out: &mut Batch,
 ) -> Option<Usage> {
-    let made = spent::read_usage(line.json.at(&["message", "usage"]), model, out)?;
+    let made = spent::read_usage(line.json.at("message.usage"), model, out)?;
     for (number, (usage, model)) in made.others.into_iter().enumerate() {
-        let of = Text::clean(&format!("{answer}:iteration {number}"));
+        let of = text!("{answer}:iteration {number}");
         out.usage(of, usage, model);
     }
     let usage = made.own;

@@ -138,11 +138,8 @@ fn mailbox(line: &TranscriptLine<'_>, messages: &[Json<'_>], out: &mut Batch) ->
         let kind = if text.starts_with('{') {
             entry.marks.quiet = true;
             entry.marks.trace = true;
-            let title = Text::clean(&format!("teammate message {}", from.unwrap_or_default()));
-            BlockKind::Raw(Raw {
-                title,
-                body: out.output(text),
-            })
+            let title = format!("teammate message {}", from.unwrap_or_default());
+            BlockKind::raw(&title, out.output(text))
         } else {
             entry.from = Some(Box::new(Sender {
                 kind: SenderKind::Peer,
@@ -173,7 +170,7 @@ fn title(kind: &str, attachment: &Json<'_>) -> Text {
 fn complaint(attachment: &Json<'_>) -> String {
     let said = [
         attachment.get("content"),
-        attachment.at(&["blockingError", "blockingError"]),
+        attachment.at("blockingError.blockingError"),
         attachment.get("message"),
         attachment.get("stderr"),
         attachment.get("stdout"),

@@ -8,7 +8,7 @@ use super::line::{SIDECHAIN, TranscriptLine};
 use crate::formats::anthropic;
 use crate::model::body::Key;
 use crate::model::entry::Piece;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 
 /// Number of characters of the first line's id that name a chain.
 const ID_CHARS: usize = 8;
@@ -45,7 +45,7 @@ impl Chains {
                 .unwrap_or_else(|| Text::clean(SIDECHAIN))
         } else if line.has_uuid {
             let id: String = line.id.chars().take(ID_CHARS).collect();
-            Text::clean(&format!("{SIDECHAIN}-{id}"))
+            text!("{SIDECHAIN}-{id}")
         } else {
             return self.last.clone();
         };
@@ -61,7 +61,7 @@ impl Chains {
         if line.parent.is_some() {
             return None;
         }
-        let prompt = anthropic::output_text(line.json.at(&["message", "content"]));
+        let prompt = anthropic::output_text(line.json.at("message.content"));
         self.prompts.get_mut(&Piece::of(prompt.trim()))?.pop_front()
     }
 }

@@ -12,7 +12,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Piece, Raw, Stop};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::identifies;
 
 /// What was emitted for each event.
@@ -117,9 +117,9 @@ fn emit(
 ) -> Fate {
     let key = match &line.lane {
         _ if !identifies(run) => line.id.clone(),
-        None => Text::clean(&format!("hook:{run}")),
+        None => text!("hook:{run}"),
         // A lane that repeats another's history repeats its ids.
-        Some(lane) => Text::clean(&format!("hook:{lane}/{run}")),
+        Some(lane) => text!("hook:{lane}/{run}"),
     };
     if !hooks.emitted.insert((key.clone(), piece)) {
         return Fate::Merged;

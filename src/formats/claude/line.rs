@@ -6,7 +6,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Entry, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 
@@ -59,11 +59,7 @@ impl<'a> TranscriptLine<'a> {
 
     /// The key of the answer that it is part of: lines of one answer share `message.id`.
     pub(crate) fn answer(&self) -> Key {
-        let message = self
-            .json
-            .at(&["message", "id"])
-            .str()
-            .filter(|id| identifies(id));
+        let message = self.json.at("message.id").str().filter(|id| identifies(id));
         message.map_or_else(|| self.id.clone(), Text::clean)
     }
 
@@ -104,7 +100,7 @@ impl<'a> TranscriptLine<'a> {
 
     /// A key for a second entry made from this line.
     pub(crate) fn sub_key(&self, what: &str) -> Key {
-        Text::clean(&format!("{}:{what}", self.id))
+        text!("{}:{what}", self.id)
     }
 }
 

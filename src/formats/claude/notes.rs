@@ -11,7 +11,7 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 
 /// Decodes a line of one of these types; `None` for another type.
 pub(crate) fn decode(
@@ -57,7 +57,7 @@ pub(crate) fn decode(
                 .first(&names, Json::filled)
                 .unwrap_or("another machine");
             line.show(
-                Break::Resumed(Text::clean(&format!("teleported from {source}"))),
+                Break::Resumed(text!("teleported from {source}")),
                 false,
                 out,
             )
@@ -90,7 +90,7 @@ pub(crate) fn revoke_continuation(session: &mut DecoderState, out: &mut Batch) {
     };
     for block in &mut entry.blocks {
         if let BlockKind::Break(line) = &block.kind {
-            let words = Text::clean(&format!("{}, and went on here", line.words()));
+            let words = text!("{}, and went on here", line.words());
             block.kind = BlockKind::Break(Break::Setting(words));
         }
     }
@@ -133,11 +133,11 @@ fn agent(name: &Json<'_>, out: &mut Batch) -> Fate {
 fn summary(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let json = line.json;
     let summary = json.get("summary").filled().map(str::to_owned);
-    let text = summary
-        .unwrap_or_else(|| anthropic::output_text(json.at(&["message", "content"])).into_owned());
+    let text =
+        summary.unwrap_or_else(|| anthropic::output_text(json.at("message.content")).into_owned());
     let leaf = json.get("leafUuid").str_or_empty();
     session.emit_summary(leaf, Text::stub(&text, 200), out);
-    if !session.is_new_setting(&Text::clean(&format!("summary {leaf}: {text}"))) {
+    if !session.is_new_setting(&text!("summary {leaf}: {text}")) {
         return Fate::Merged;
     }
     show_text(line, "summary of a conversation", &text, true, out)
@@ -171,10 +171,7 @@ fn snapshot(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Bat
         .get("messageId")
         .filled()
         .or_else(|| line.json.get("messageId").filled());
-    let key = of.map_or_else(
-        || line.id.clone(),
-        |of| Text::clean(&format!("snapshot:{of}")),
-    );
+    let key = of.map_or_else(|| line.id.clone(), |of| text!("snapshot:{of}"));
     let is_first = session.is_new_setting(&key);
     let files = snapshot.get("trackedFileBackups").members();
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_ref()).collect();

@@ -272,7 +272,7 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
 
 /// Commits, pushes and pull requests that a command made.
 fn git_facts(done: &Json<'_>) -> Vec<String> {
-    let fact = |path: &[&str], word: &str| {
+    let fact = |path: &str, word: &str| {
         let value = done.at(path);
         let value = value
             .filled()
@@ -281,13 +281,13 @@ fn git_facts(done: &Json<'_>) -> Vec<String> {
         value.map(|value| format!("{word} {value}"))
     };
     let facts = [
-        fact(&["commit", "sha"], "commit"),
-        fact(&["push", "branch"], "pushed"),
+        fact("commit.sha", "commit"),
+        fact("push.branch", "pushed"),
         fact(
-            &["branch", "ref"],
-            done.at(&["branch", "action"]).filled().unwrap_or("branch"),
+            "branch.ref",
+            done.at("branch.action").filled().unwrap_or("branch"),
         ),
-        fact(&["pr", "number"], "pull request"),
+        fact("pr.number", "pull request"),
     ];
     facts.into_iter().flatten().collect()
 }

@@ -16,7 +16,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Raw, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::ToolState;
 use crate::model::tool::identifies;
 
@@ -98,7 +98,7 @@ fn set_live_output(
 }
 
 pub(crate) fn copy_key(message: &str) -> Key {
-    Text::clean(&format!("copy:{message}"))
+    text!("copy:{message}")
 }
 
 /// Shows a copy of a sub-agent's message as a quiet note in its lane. It is not a message of the
@@ -119,7 +119,7 @@ fn copy(
     );
     let id = inner.get("uuid").str().filter(|id| identifies(id));
     let Some(id) = id.filter(|_| identifies(agent)) else {
-        let text = anthropic::output_text(inner.at(&["message", "content"]));
+        let text = anthropic::output_text(inner.at("message.content"));
         return set_live_output(line, &text, session, out);
     };
     let key = copy_key(id);
@@ -134,7 +134,7 @@ fn copy(
     entry.at = inner.get("timestamp").moment().or(line.at);
     entry.marks.quiet = true;
     entry.marks.copy = true;
-    for block in inner.at(&["message", "content"]).blocks() {
+    for block in inner.at("message.content").blocks() {
         let kind = plain(block, line, out);
         entry.push_piece(line.piece(), kind);
     }

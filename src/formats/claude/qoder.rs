@@ -25,7 +25,7 @@ impl Format for Qoder {
             probe
                 .lines
                 .iter()
-                .any(|line| line.at(&["message", "usage"]).has("credits"))
+                .any(|line| line.at("message.usage").has("credits"))
         };
         if !(has_head || has_credits() || is_in_qoder_folder(probe.path)) {
             return ProbeResult::no("neither credits nor a configuration of Qoder");

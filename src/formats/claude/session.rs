@@ -27,7 +27,7 @@ use crate::model::entry::attribution::{Attribution, SharedAttribution};
 use crate::model::entry::{Entry, Piece};
 use crate::model::fingerprint::ByKey;
 use crate::model::record::FileId;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::identifies;
 
 /// Length limit of a title made from a prompt, in characters.
@@ -210,12 +210,7 @@ impl DecoderState {
     /// Positions of the blocks of a message that have a rarer kind and were not in an earlier line
     /// of the message.
     pub(crate) fn new_blocks(&mut self, line: &TranscriptLine<'_>) -> Vec<usize> {
-        let blocks = line
-            .json
-            .at(&["message", "content"])
-            .blocks()
-            .iter()
-            .enumerate();
+        let blocks = line.json.at("message.content").blocks().iter().enumerate();
         let rare = blocks.filter(|(_, block)| {
             let kind = block_type(block);
             !matches!(kind, "text" | "thinking" | "image")
@@ -287,8 +282,8 @@ impl DecoderState {
         if !line.has_uuid || line.lane.is_some() || line.input.place != RecordPlace::Line {
             return None;
         }
-        if let Some(origin) = json.at(&["forkedFrom", "sessionId"]).filled() {
-            let words = Text::clean(&format!("forked from session {origin}"));
+        if let Some(origin) = json.at("forkedFrom.sessionId").filled() {
+            let words = text!("forked from session {origin}");
             return self.is_new_setting(&words).then_some(words);
         }
         let [before, ..] = &self.facts;
@@ -299,7 +294,7 @@ impl DecoderState {
         if before.is_empty() {
             return None;
         }
-        let words = Text::clean(&format!("session {before} goes on as {id}"));
+        let words = text!("session {before} goes on as {id}");
         self.is_new_setting(&words).then_some(words)
     }
 

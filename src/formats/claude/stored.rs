@@ -13,7 +13,7 @@ use crate::model::entry::{BlockKind, Role};
 use crate::model::figures::count;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::ToolResult;
 
 /// Stored outputs by file name.
@@ -135,7 +135,7 @@ fn file_of(path: &str) -> &str {
 }
 
 fn key(file: &str) -> Key {
-    Text::clean(&format!("stored:{file}"))
+    text!("stored:{file}")
 }
 
 #[cfg(test)]

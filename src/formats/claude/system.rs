@@ -79,8 +79,8 @@ fn stop_agents(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut 
 
 /// Records the messages that a compaction preserved.
 fn preserve(line: &TranscriptLine<'_>, metadata: &Json<'_>, out: &mut Batch) {
-    let listed = metadata.at(&["preservedMessages", "uuids"]).items().first();
-    let first = listed.unwrap_or_else(|| metadata.at(&["preservedSegment", "headUuid"]));
+    let listed = metadata.at("preservedMessages.uuids").items().first();
+    let first = listed.unwrap_or_else(|| metadata.at("preservedSegment.headUuid"));
     if let Some(first) = first.text().filter(|_| line.lane.is_none()) {
         out.meta(MetaEdit::FirstKept {
             compaction: line.id.clone(),
@@ -140,8 +140,8 @@ fn partial_compaction(metadata: &Json<'_>) -> Break {
 fn api_error(json: &Json<'_>) -> Text {
     let error = json.get("error");
     let kinds = [
-        error.at(&["error", "error", "type"]),
-        error.at(&["cause", "code"]),
+        error.at("error.error.type"),
+        error.at("cause.code"),
         error.get("message"),
     ];
     retry(
@@ -258,9 +258,7 @@ fn local_command(
 /// Shows a system prompt in a message of its own.
 fn prompt(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
     let mut entry = line.entry(line.id.clone(), Role::System, out);
-    let body = out.prose(&anthropic::output_text(
-        line.json.at(&["message", "content"]),
-    ));
+    let body = out.prose(&anthropic::output_text(line.json.at("message.content")));
     entry.push_piece(line.piece(), BlockKind::Text(body));
     out.show(entry)
 }

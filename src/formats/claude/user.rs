@@ -78,7 +78,7 @@ impl<'a> MessageReader<'a> {
         let json = line.json;
         let is_main = line.lane.is_none() && !json.get("isSidechain").is_true();
         let author = author_of(json, json.get("origin"), is_meta(json), is_main);
-        Self::new(json.at(&["message", "content"]), author, details_of(json))
+        Self::new(json.at("message.content"), author, details_of(json))
     }
 
     fn new(content: &Json<'_>, author: RecordAuthor<'a>, details: &'a Json<'a>) -> Self {
@@ -118,7 +118,7 @@ impl<'a> MessageReader<'a> {
             details,
             line: heard,
         } = self;
-        let text = block.str().or_else(|| block.get("text").str());
+        let text = block.part_text();
         if let Some(text) = text.filter(|_| block_type(block) == "text") {
             if *author != RecordAuthor::Human {
                 heard.updates.extend(background::notices(text));
@@ -312,7 +312,7 @@ pub(crate) fn decode(
     out: &mut Batch,
 ) -> Fate {
     let json = line.json;
-    let content = json.at(&["message", "content"]);
+    let content = json.at("message.content");
     if json.get("isCompactSummary").is_true() {
         return summary(line, content, session, out);
     }
@@ -438,8 +438,8 @@ fn show(
     if heard.is_output && !is_said && heard.program.is_empty() {
         // Even empty output shows that the program ran the command and that the model was not
         // called.
-        let (title, body) = (Text::clean(Raw::COMMAND_OUTPUT), out.output(""));
-        heard.program.push(BlockKind::Raw(Raw { title, body }));
+        let empty = BlockKind::raw(Raw::COMMAND_OUTPUT, out.output(""));
+        heard.program.push(empty);
     }
     for (about, end) in std::mem::take(&mut heard.updates) {
         session.lanes.end_agent(&about);

@@ -13,7 +13,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::{ToolResult, ToolState, Verdict, identifies};
 
 /// Open permission requests by request id.
@@ -146,7 +146,7 @@ fn request(
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of_call(tool, input), input);
             let about = format!("{tool}: {headline}");
-            let waiting = Text::clean(&format!("permission for {about}"));
+            let waiting = text!("permission for {about}");
             let mut entry = line.entry(line.sub_key("question"), Role::Harness, out);
             entry.push(Break::Waiting(waiting));
             let is_shown =
@@ -195,10 +195,7 @@ fn response(
     };
     let asked = requests.take(id);
     if response.get("subtype").is("error") {
-        let error = Text::clean(&format!(
-            "control request: {}",
-            response.get("error").str_or_empty()
-        ));
+        let error = text!("control request: {}", response.get("error").str_or_empty());
         return line.show(Break::Error(error), false, out);
     }
     let is_denied = inner.get("behavior").is("deny") || *inner.get("allowed") == Json::Bool(false);

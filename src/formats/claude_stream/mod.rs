@@ -23,6 +23,7 @@ use super::claude::{assistant, user};
 use super::decoder::{Decoder, Format, Input, RecordPlace};
 use super::definition::head::Head;
 use super::definition::heads::head;
+use super::json::Json;
 use super::probe::{Probe, ProbeResult};
 use super::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
@@ -119,10 +120,7 @@ impl ClaudeStreamDecoder {
                 self.run.end(line, out)
             }
             "stream_event" => {
-                let kind = json
-                    .at(&["event", "type"])
-                    .str()
-                    .or_else(|| json.get("event_type").str());
+                let kind = json.first(&["event.type", "event_type"], Json::str);
                 self.event(line, kind.unwrap_or(""), out)
             }
             "" if sniff::is_bare_event(json) => {
@@ -139,11 +137,7 @@ impl ClaudeStreamDecoder {
         let from = out.edits.len();
         let mut entry = assistant::read(line, &mut self.session, out);
         let others = assistant::split_off_usages(from, out);
-        let has_id = line
-            .json
-            .at(&["message", "id"])
-            .str()
-            .is_some_and(identifies);
+        let has_id = line.json.at("message.id").str().is_some_and(identifies);
         self.partials
             .complete(line.lane.as_ref(), has_id, &mut entry);
         self.run.add_message(&entry, out);

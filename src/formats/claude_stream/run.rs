@@ -11,7 +11,7 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::usage::{Scope, Usage};
 
 /// Limit of the denied calls that are named; the closing line has their number.
@@ -239,11 +239,16 @@ fn denied(denial: &Json<'_>) -> Text {
 /// of a result lacks sub-agents and, after a stop hook, all but the last leg. The cost is emitted
 /// once, beside them.
 fn emit_usage(line: &TranscriptLine<'_>, count: &Count, model: Option<&Name>, out: &mut Batch) {
-    let of = |what: &str| Text::clean(&format!("{}:usage{what}", count.key));
+    let of = |what: &str| text!("{}:usage{what}", count.key);
     for (name, usage) in &count.totals.models {
         let (of, usage) = (of(&format!(":{name}")), Box::new(usage.clone()));
         out.usage(of, usage, Some(name.clone()));
-        let window = line.json.at(&["modelUsage", name, "contextWindow"]).count();
+        let window = line
+            .json
+            .get("modelUsage")
+            .get(name)
+            .get("contextWindow")
+            .count();
         if let Some(window) = window.filter(|tokens| *tokens > 0)
             && model.is_none_or(|model| model == name)
         {

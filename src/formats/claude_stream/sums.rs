@@ -13,7 +13,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::figures;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::usage::{Scope, Usage};
 
 /// The totals of one process so far.
@@ -134,7 +134,7 @@ impl Count {
 
 /// The key of the open usage of a message.
 fn open(message: &Key) -> Key {
-    Text::clean(&format!("{message}:open"))
+    text!("{message}:open")
 }
 
 /// Sums prompt and output tokens.
@@ -155,9 +155,9 @@ fn difference(of_messages: (u64, u64), counted: (u64, u64)) -> Text {
             figures::tokens(output)
         )
     };
-    Text::clean(&format!(
+    text!(
         "the run counts {}; its messages add up to {}",
         words(counted),
         words(of_messages)
-    ))
+    )
 }

@@ -12,7 +12,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Marks, Piece, Raw, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::identifies;
 use crate::model::tool::work::{Carrier, WorkReference};
 
@@ -72,12 +72,12 @@ pub(crate) fn task(
         .map(str::to_owned)
         .collect();
     words.extend(
-        json.at(&["usage", "tool_uses"])
+        json.at("usage.tool_uses")
             .count()
             .map(|calls| count(calls, "call")),
     );
     words.extend(
-        json.at(&["usage", "total_tokens"])
+        json.at("usage.total_tokens")
             .count()
             .map(|n| format!("{n} tokens")),
     );
@@ -145,7 +145,7 @@ pub(crate) fn hook(line: &TranscriptLine<'_>, tasks: &mut Tasks, out: &mut Batch
     let exit = code
         .map(|code| format!(", exit {code}"))
         .unwrap_or_default();
-    let title = Text::clean(&format!("hook {name}{exit}"));
+    let title = text!("hook {name}{exit}");
     let block = if text.trim().is_empty() {
         BlockKind::Break(Break::Setting(title))
     } else {
@@ -165,10 +165,7 @@ pub(crate) fn hook(line: &TranscriptLine<'_>, tasks: &mut Tasks, out: &mut Batch
 
 fn key(kind: &str, id: &Json<'_>, line: &TranscriptLine<'_>) -> Key {
     let id = id.str().filter(|id| identifies(id));
-    id.map_or_else(
-        || line.id.clone(),
-        |id| Text::clean(&format!("{kind}:{id}")),
-    )
+    id.map_or_else(|| line.id.clone(), |id| text!("{kind}:{id}"))
 }
 
 fn emit(

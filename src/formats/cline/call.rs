@@ -42,18 +42,14 @@ pub(super) fn blocks(asked: RecordedCall<'_>, out: &mut Batch) -> Vec<BlockKind>
         .and_then(|text| json::parse(text).ok());
     let input = shaped(kind, input, arguments.filter(Json::is_object), said);
     let headline = headline(kind, asked.name, &input);
-    let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = tools::is_truncated(asked.input);
-    shown.push(BlockKind::Call(Box::new(ToolCall {
+    let mut call = ToolCall {
         key: asked.key,
-        name: Text::clean(asked.name),
-        kind,
-        headline,
-        input: body,
         state: asked.state,
         started: asked.at,
-        lane: None,
-    })));
+        ..tools::call_of(asked.name, kind, headline, &input, out)
+    };
+    call.input.flags.broken_off = tools::is_truncated(asked.input);
+    shown.push(call.into());
     shown
 }
 

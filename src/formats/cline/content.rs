@@ -8,7 +8,7 @@ use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, ToolState};
 
@@ -97,11 +97,11 @@ pub(super) fn any_block(
         .unwrap_or(if block.str().is_some() { "text" } else { "" });
     let shown = match kind {
         "text" => {
-            let text = block.str().or(block.get("text").str()).unwrap_or("");
+            let text = block.part_text().unwrap_or("");
             return text_block(text, frame, content, out);
         }
         "tool_result" => {
-            let key = Text::clean(&format!("{}:{index}", frame.key));
+            let key = text!("{}:{index}", frame.key);
             let call = block.get("tool_use_id").clean();
             content
                 .results
@@ -146,9 +146,7 @@ fn thought<'j>(block: &'j Json<'_>) -> &'j str {
         .iter()
         .find_map(|part| part.get("text").filled());
     block
-        .get("thinking")
-        .filled()
-        .or(block.get("text").filled())
+        .first(&["thinking", "text"], Json::filled)
         .or(summary)
         .unwrap_or("")
 }
@@ -224,10 +222,7 @@ pub(super) fn compaction(metadata: &Json<'_>) -> Break {
         .chain(removed)
         .collect();
     Break::Compaction {
-        before: metadata
-            .get("tokensBefore")
-            .count()
-            .or_else(|| metadata.at(&["usageBefore", "inputTokens"]).count()),
+        before: metadata.first(&["tokensBefore", "usageBefore.inputTokens"], Json::count),
         after: metadata.get("tokensAfter").count(),
         trigger: Text::clean(&facts.join(", ")),
         partial: false,

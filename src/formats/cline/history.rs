@@ -12,7 +12,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::BlockKind;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::ToolState;
 use crate::model::tool::textual_key;
 
@@ -147,7 +147,7 @@ impl TextResults {
         let mut is_resumed = false;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
             let text = match block.get("type").str() {
-                Some("text") | None => block.str().or(block.get("text").str()),
+                Some("text") | None => block.part_text(),
                 Some(_) => None,
             };
             let Some(text) = text else {
@@ -221,7 +221,7 @@ impl TextResults {
                 .push(BlockKind::raw(&format!("result of {title}"), body));
             return;
         };
-        let key = Text::clean(&format!("{}:{}", frame.key, content.results.len()));
+        let key = text!("{}:{}", frame.key, content.results.len());
         let result = result::plain(key, result::verdict(&text), body, frame.at);
         content.results.push((call, result));
     }

@@ -5,7 +5,7 @@ use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::record::Origin;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 
 /// The tolerance of the comparison in USD.
 const SAME: f64 = 1e-6;
@@ -83,7 +83,7 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut CostCheck, out: &mut Batch) {
         .filter(|usd| *usd > 0.0 && has_ended);
     bill.recorded = cost.map(|usd| (usd, out.origin()));
     let mut entry = out.new_entry(
-        Text::clean(&format!("manifest:{}", out.origin().file.0)),
+        text!("manifest:{}", out.origin().file.0),
         Role::Harness,
         None,
     );
@@ -100,7 +100,7 @@ pub(super) fn emit(json: &Json<'_>, bill: &mut CostCheck, out: &mut Batch) {
     };
     out.entry(entry);
     if let Some(end) = end {
-        let key = Text::clean(&format!("manifest:{}:end", out.origin().file.0));
+        let key = text!("manifest:{}:end", out.origin().file.0);
         let mut entry = out.new_entry(key, Role::Harness, json.get("ended_at").moment());
         entry.push_piece(Piece::default(), end);
         out.entry(entry);
@@ -129,7 +129,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
     if let Some(pid) = json.get("pid").int() {
         facts.push(format!("process {pid}"));
     }
-    if let Some(from) = metadata.at(&["fork", "forkedFromSessionId"]).filled() {
+    if let Some(from) = metadata.at("fork.forkedFromSessionId").filled() {
         facts.push(format!("forked from {from}"));
     }
     // The manifest of a fork still has the path of the session that it came from.
@@ -148,7 +148,7 @@ fn facts(json: &Json<'_>) -> Vec<String> {
 /// The reason for a failure.
 fn cause(json: &Json<'_>) -> String {
     let marker = json
-        .at(&["metadata", "terminal_marker"])
+        .at("metadata.terminal_marker")
         .filled()
         .map(|marker| marker.replace('_', " "));
     let code = json

@@ -17,7 +17,7 @@ use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Piece, Role, Stop};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::{ToolState, Verdict, ended};
@@ -173,10 +173,7 @@ impl MessageFiles {
         file: FileId,
     ) -> Result<Key, MessageCopy> {
         let Some(id) = json.get("id").str().filter(|id| identifies(id)) else {
-            return Ok(Text::clean(&format!(
-                "#{index}@{}",
-                lane.map_or("", |lane| lane.as_str())
-            )));
+            return Ok(text!("#{index}@{}", lane.map_or("", |lane| lane.as_str())));
         };
         let key = Text::clean(id);
         let mark = (json.get("content").weight(), json.get("ts").int());
@@ -188,10 +185,7 @@ impl MessageFiles {
             return Err(MessageCopy);
         }
         // The messages differ and have the same id by chance.
-        Ok(Text::clean(&format!(
-            "{}:{id}",
-            lane.map_or("", |lane| lane.as_str())
-        )))
+        Ok(text!("{}:{id}", lane.map_or("", |lane| lane.as_str())))
     }
 
     /// The separator for a change of mode by the user; `None` if the mode is the same.
@@ -242,7 +236,7 @@ impl MessageFiles {
             let is_answer = json.get("role").is("assistant");
             let metrics = Some(json.get("metrics")).filter(|_| is_answer);
             KnownMessage {
-                key: Text::clean(&format!("history:{index}")),
+                key: text!("history:{index}"),
                 is_answer,
                 at: json.get("ts").moment(),
                 usage: metrics.and_then(|metrics| metrics::usage(metrics, out)),
@@ -274,11 +268,7 @@ fn mark_of(json: &Json<'_>, kind: &str) -> Option<Break> {
         return Some(Break::setting("summary of what came before"));
     }
     let is_notice = matches!(kind, "recovery_notice" | "stop_notice");
-    let reason = || {
-        json.at(&["metadata", "reason"])
-            .str_or_empty()
-            .replace('_', " ")
-    };
+    let reason = || json.at("metadata.reason").str_or_empty().replace('_', " ");
     is_notice.then(|| Break::error(&format!("{} {}", kind.replace('_', " "), reason())))
 }
 
@@ -309,7 +299,7 @@ fn model_tools(
                 Verdict::Done
             };
             let text = result::text(activity.get("output"));
-            let key = Text::clean(&format!("{key}:output"));
+            let key = text!("{key}:output");
             call.state = ended(result::plain(key, verdict, out.output(&text), None));
         }
         shown.extend(blocks);
@@ -364,7 +354,7 @@ fn emit(
     }
     if has_notices {
         let key = if shows {
-            Text::clean(&format!("{}:notices", frame.key))
+            text!("{}:notices", frame.key)
         } else {
             frame.key.clone()
         };

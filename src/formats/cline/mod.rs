@@ -32,7 +32,7 @@ use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
 use crate::model::record::FileId;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 
 pub(crate) struct Cline;
 
@@ -182,9 +182,7 @@ impl ClineDecoder {
         let edits = [
             id.map(MetaEdit::Id),
             json.get("agent").text().map(MetaEdit::Agent),
-            json.at(&["origin", "version"])
-                .text()
-                .map(MetaEdit::Version),
+            json.at("origin.version").text().map(MetaEdit::Version),
         ];
         edits.into_iter().flatten().for_each(|edit| out.meta(edit));
     }
@@ -209,11 +207,7 @@ impl ClineDecoder {
         if shown.is_empty() {
             return Fate::Merged;
         }
-        let mut entry = out.new_entry(
-            Text::clean(&format!("system:{}", file.0)),
-            Role::System,
-            None,
-        );
+        let mut entry = out.new_entry(text!("system:{}", file.0), Role::System, None);
         entry.lane = self.messages.lanes.of(file);
         entry.marks.quiet = true;
         entry.blocks = shown
@@ -242,11 +236,7 @@ impl ClineDecoder {
             copied += usize::from(self.message(message, out).is_none());
         }
         if copied > 0 {
-            let mut entry = out.new_entry(
-                Text::clean(&format!("copied:{}", file.0)),
-                Role::Harness,
-                None,
-            );
+            let mut entry = out.new_entry(text!("copied:{}", file.0), Role::Harness, None);
             entry.lane = self.messages.lanes.of(file);
             let what = format!("holds {copied} messages of the session that it was forked from");
             entry.push_piece(Piece::default(), Break::Resumed(Text::clean(&what)));
@@ -265,11 +255,7 @@ impl ClineDecoder {
 /// messages are all in the complete file.
 fn sidecar(json: &Json<'_>, out: &mut Batch) -> Fate {
     let file: FileId = out.origin().file;
-    let mut entry = out.new_entry(
-        Text::clean(&format!("sidecar:{}", file.0)),
-        Role::Harness,
-        None,
-    );
+    let mut entry = out.new_entry(text!("sidecar:{}", file.0), Role::Harness, None);
     entry.marks.quiet = true;
     let count = json.get("source_message_count").count().unwrap_or(0);
     let title = format!("compaction sidecar: the context that {count} messages were shortened to");

@@ -17,7 +17,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::{ToolState, Verdict};
 use crate::model::usage::Scope;
 use block::PanelMessage;
@@ -62,10 +62,7 @@ pub(super) fn is_message(json: &Json<'_>) -> bool {
 
 /// The kind of a message: its `say` or `ask`.
 pub(super) fn kind_of<'j>(json: &'j Json<'_>) -> &'j str {
-    json.get("say")
-        .filled()
-        .or(json.get("ask").filled())
-        .unwrap_or("")
+    json.first(&["say", "ask"], Json::filled).unwrap_or("")
 }
 
 impl Panel {
@@ -108,7 +105,7 @@ impl Panel {
         entry.marks.quiet = block::is_quiet(kind);
         entry.marks.retried = kind == "error_retry" && !payload.get("failed").is_true();
         entry.marks.open = json.get("partial").is_true() && role == Role::Assistant;
-        entry.model = json.at(&["modelInfo", "modelId"]).text();
+        entry.model = json.at("modelInfo.modelId").text();
         let condensing = json.get("contextCondense");
         let usage =
             request::usage(kind, &payload, out).or_else(|| request::of_condensing(condensing));
@@ -145,7 +142,7 @@ impl Panel {
             .find(|call| asks && call.state.is_open())
             .map(|call| call.headline.clone());
         if let Some(about) = about {
-            let what = Break::Waiting(Text::clean(&format!("permission: {about}")));
+            let what = Break::Waiting(text!("permission: {about}"));
             entry.push_piece(PERMISSION, what);
             self.asking = Some(key);
         }
@@ -290,7 +287,7 @@ impl Panel {
                 ));
                 continue;
             };
-            let key = Text::clean(&format!("{}/{number}", request.key));
+            let key = text!("{}/{number}", request.key);
             let verdict = match result::verdict(&text) {
                 Verdict::Done if title == request::FAILED => Verdict::Failed,
                 verdict => verdict,

@@ -8,7 +8,7 @@ use crate::formats::json::{self, Json};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::figures::count;
-use crate::model::text::{Text, prefix};
+use crate::model::text::{Text, prefix, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{ToolResult, Verdict};
 
@@ -43,12 +43,11 @@ pub(super) fn decode(
     let mut body = out.output(&text);
     body.flags.unmarked = failed && !block.get("is_error").is_true();
     let is_judged = block.has("is_error") || is_answers(content);
-    let mut result = plain(key, verdict, body, at);
-    result.body.flags.unjudged = !is_judged;
+    body.flags.unjudged = !is_judged;
     ToolResult {
         images,
         facts: facts(content),
-        ..result
+        ..ToolResult::new(key, verdict, body, at)
     }
 }
 
@@ -60,19 +59,7 @@ pub(super) fn plain(
     at: Option<Timestamp>,
 ) -> ToolResult {
     body.flags.unjudged = true;
-    let (images, facts) = (Vec::new(), Text::default());
-    ToolResult {
-        key,
-        tool: None,
-        verdict,
-        body,
-        patch: None,
-        images,
-        facts,
-        at,
-        duration_ms: None,
-        work: None,
-    }
+    ToolResult::new(key, verdict, body, at)
 }
 
 /// The image in a block, without its data.
@@ -82,10 +69,7 @@ pub(super) fn image(block: &Json<'_>, out: &Batch) -> Image {
     } else {
         block
     };
-    let mime = source
-        .get("mediaType")
-        .filled()
-        .or(source.get("media_type").filled());
+    let mime = source.first(&["mediaType", "media_type"], Json::filled);
     Image {
         mime: Text::clean(mime.unwrap_or("")),
         bytes: source.get("data").str().map(decoded_size),
@@ -121,8 +105,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
         Json::Array(items) => {
             let parts = items.iter().filter(|item| !item.get("type").is("image"));
             let text = |item: &Json<'_>| {
-                item.str()
-                    .or(item.get("text").str())
+                item.part_text()
                     .map_or_else(|| item.to_source(), str::to_owned)
             };
             parts.map(text).join("\n")
@@ -168,7 +151,7 @@ fn facts(content: &Json<'_>) -> Text {
     if answers.len() < 2 || failures == 0 {
         return Text::default();
     }
-    Text::clean(&format!("{failures} of {} failed", answers.len()))
+    text!("{failures} of {} failed", answers.len())
 }
 
 /// The verdict of a result in plain text.

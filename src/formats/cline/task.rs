@@ -16,7 +16,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::text;
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
@@ -32,7 +32,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
             .or_insert_with(|| (0, block::is_unread(kind, message)));
         *count += 1;
         if *is_unread && block::is_panel_only(kind, message, out) {
-            let key = Text::clean(&format!("panel:{}:{kind}:{count}", out.origin().file.0));
+            let key = text!("panel:{}:{kind}:{count}", out.origin().file.0);
             let entry = out.new_entry(key, Role::Harness, message.get("ts").moment());
             unknown::record(block::name_of(kind, message), message, entry, out);
             continue;
@@ -40,7 +40,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
         let payload = json::read(message.get("text").str_or_empty()).unwrap_or(Json::Null);
         let usage = request::usage(kind, &payload, out);
         let ts = message.get("ts").int().unwrap_or(0);
-        let request = PanelRequest::new(message, Text::clean(&format!("panel:{ts}:{kind}")), usage);
+        let request = PanelRequest::new(message, text!("panel:{ts}:{kind}"), usage);
         if kind == "api_req_started" {
             requests.push(request);
         } else if let Some(usage) = request.usage {
@@ -48,7 +48,7 @@ pub(super) fn emit(messages: &[Json<'_>], history: &mut [KnownMessage], out: &mu
         }
     }
     bill(&requests, history, |_, answer| answer.key.clone(), out);
-    let key = Text::clean(&format!("panel:{}", out.origin().file.0));
+    let key = text!("panel:{}", out.origin().file.0);
     let mut entry = out.new_entry(key, Role::Harness, None);
     entry.marks.quiet = true;
     let counts: Vec<String> = kinds

@@ -10,18 +10,15 @@ use super::agents;
 use super::content::text_of;
 use super::line::RolloutLine;
 use super::repeated_texts::{self, RepeatedAuthor, Side};
-use super::thread::{Thread, piece};
+use super::thread::Thread;
 use super::thread_calls::{CallRelation, ResultPart};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::tools;
-use crate::model::body::Body;
 use crate::model::edit::Batch;
-use crate::model::entry::BlockKind;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
-use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, Verdict, ended};
+use crate::model::text::Text;
+use crate::model::tool::{ToolCall, ToolKind, Verdict};
 
 /// Members of a sub-agent's state with its final message, or the reason why it failed.
 const STATES: [&str; 3] = ["message", "completed", "errored"];
@@ -30,16 +27,11 @@ const STATES: [&str; 3] = ["message", "completed", "errored"];
 const LOST: i64 = -1;
 
 pub(crate) struct ReportedAction {
-    key: Text,
-    name: Name,
-    kind: ToolKind,
-    headline: Text,
-    input: Body,
-    started: Option<Timestamp>,
+    call: ToolCall,
     outcome: ResultPart,
     /// The process that has ended.
     process: Option<Text>,
-    command: Option<String>,
+    command: Option<Text>,
 }
 
 /// The subject of a report, by the type of event or item.
@@ -84,25 +76,18 @@ impl ReportedAction {
     pub(crate) fn read(line: &RolloutLine<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
         let subject = subject(json.get("type").str_or_empty())?;
         let (name, input) = tool_and_input(subject, json);
-        let kind = tools::kind_of_call(&name, &input);
-        let headline = tools::headline(kind, &input);
-        let tree = input.to_body(&headline, out);
+        let mut call = tools::call(&name, &input, out);
         let output = output(subject, json);
         let body = out.output(&output);
         let patch = (subject == "files").then(|| out.prose(&patch(json.get("changes"))));
         let exit = json.get("exit_code").int();
         let images = match subject {
             "picture" => {
-                vec![inline::image(
-                    json.get("result").str_or_empty(),
-                    "image/png".into(),
-                    true,
-                    out,
-                )]
+                let data = json.get("result").str_or_empty();
+                vec![inline::image(data, "image/png".into(), true, out)]
             }
             _ => Vec::new(),
         };
-        let key = key_of(json);
         let word = json
             .get("status")
             .filled()
@@ -128,20 +113,13 @@ impl ReportedAction {
                 .flatten(),
             ..ResultPart::text(body, at)
         };
-        let key = key.map_or_else(|| out.origin_key(), Text::clean);
-        let process = json.get("process_id").text().filter(|_| exit.is_some());
-        let command = (subject == "command").then(|| headline.as_str().to_owned());
-        let name = Text::clean(&name);
+        call.key = key_of(json).map_or_else(|| out.origin_key(), Text::clean);
+        call.started = started;
         Some(Self {
-            key,
-            name,
-            kind,
-            headline,
-            input: tree,
-            started,
             outcome,
-            process,
-            command,
+            process: json.get("process_id").text().filter(|_| exit.is_some()),
+            command: (subject == "command").then(|| call.headline.clone()),
+            call,
         })
     }
 
@@ -153,13 +131,14 @@ impl ReportedAction {
             .iter()
             .filter(|_| !is_lost)
             .for_each(|process| thread.calls.end_process(process));
-        if thread.calls.contains(&self.key) {
+        let call = self.call;
+        if thread.calls.contains(&call.key) {
             let outcome = if is_lost {
                 self.outcome.unknown()
             } else {
                 self.outcome
             };
-            thread.result(self.key, outcome, out);
+            thread.result(call.key, outcome, out);
             return Fate::Merged;
         }
         match self
@@ -178,23 +157,7 @@ impl ReportedAction {
             }
             Some(CallRelation::Part(_)) | None => {}
         }
-        thread.calls.begin(&self.key, self.kind);
-        let mut entry = thread.action_entry(line, out);
-        let result = thread
-            .calls
-            .join(&self.key, self.outcome, thread.lane.as_ref());
-        let call = ToolCall {
-            key: self.key,
-            name: self.name,
-            kind: self.kind,
-            headline: self.headline,
-            input: self.input,
-            state: ended(result),
-            started: self.started,
-            lane: None,
-        };
-        entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
-        thread.emit(entry, out)
+        thread.show_call(call, self.outcome, line, out)
     }
 }
 
@@ -223,7 +186,7 @@ pub(crate) fn search(
         let Some(mut deed) = deed else {
             return Fate::Merged;
         };
-        deed.key = twin.key;
+        deed.call.key = twin.key;
         return deed.emit(line, thread, out);
     }
     let Some(deed) = deed else {
@@ -233,7 +196,7 @@ pub(crate) fn search(
         RepeatedAuthor::Search,
         side,
         print,
-        (deed.key.clone(), piece(out)),
+        (deed.call.key.clone(), out.piece()),
     );
     deed.emit(line, thread, out)
 }
@@ -337,7 +300,7 @@ fn output(subject: &str, json: &Json<'_>) -> String {
         "server" | "tool" => {
             let result = json.get("result");
             let content = [
-                result.at(&["Ok", "content"]),
+                result.at("Ok.content"),
                 result.get("content"),
                 json.get("content_items"),
             ];
@@ -346,26 +309,17 @@ fn output(subject: &str, json: &Json<'_>) -> String {
                 .flat_map(|content| content.items())
                 .filter_map(|part| part.get("text").filled());
             let text = texts.join("\n");
-            let errors = [
-                result.get("Err"),
-                json.at(&["error", "message"]),
-                json.get("error"),
-            ];
-            let error = errors
-                .iter()
-                .find_map(|error| error.filled())
-                .unwrap_or_default();
-            if text.is_empty() {
-                error.to_owned()
-            } else {
-                text
+            if !text.is_empty() {
+                return text;
             }
+            let error = json.first(&["result.Err", "error.message", "error"], Json::filled);
+            error.unwrap_or_default().to_owned()
         }
         "company" => {
             let states = json.get("agents_states").members();
             states
                 .iter()
-                .filter_map(|(_, state)| STATES.iter().find_map(|name| state.get(name).filled()))
+                .filter_map(|(_, state)| state.first(&STATES, Json::filled))
                 .join("\n")
         }
         "search" | "extension" => {
@@ -390,9 +344,9 @@ fn verdict(json: &Json<'_>, exit: Option<i64>) -> Verdict {
     let has_failed = json.get("status").is("failed")
         || json.get("success") == &Json::Bool(false)
         || exit.is_some_and(|code| code != 0)
-        || json.at(&["result", "Err"]).filled().is_some()
-        || json.at(&["result", "Ok", "isError"]).is_true()
-        || json.at(&["result", "isError"]).is_true()
+        || json.at("result.Err").filled().is_some()
+        || json.at("result.Ok.isError").is_true()
+        || json.at("result.isError").is_true()
         || !json.get("error").is_null();
     match json.get("status").str() {
         Some("declined") => Verdict::Refused,

@@ -68,10 +68,7 @@ impl Agents {
             let agents = lists.iter().flat_map(|list| list.items());
             agents.filter_map(Json::text).collect()
         };
-        let named = || {
-            let mut fields = ["target", "id"].iter();
-            fields.find_map(|field| input.get(field).text())
-        };
+        let named = || input.first(&["target", "id"], Json::text);
         let request = match name.rsplit("__").next().unwrap_or(name) {
             "spawn_agent" => Some(AgentRequest::Spawn),
             "wait_agent" => Some(AgentRequest::Wait(agents())),
@@ -105,8 +102,7 @@ impl Agents {
         };
         match request {
             AgentRequest::Spawn => {
-                let mut names = ["agent_id", "task_name"].iter();
-                let agent = names.find_map(|name| answer.get(name).text())?;
+                let agent = answer.first(&["agent_id", "task_name"], Json::text)?;
                 self.name(&agent, call);
                 self.open.push(call.clone());
                 return Some(Work::begun(agent, EndRecording::Announced));
@@ -165,8 +161,7 @@ impl Agents {
         for part in text.split(NOTICE.0).skip(1) {
             let notice = part.split(NOTICE.1).next().unwrap_or_default();
             let notice = json::read(notice.trim()).unwrap_or(Json::Null);
-            let mut names = ["agent_path", "agent_id"].iter();
-            let agent = names.find_map(|name| notice.get(name).text());
+            let agent = notice.first(&["agent_path", "agent_id"], Json::text);
             let end = end_of(notice.get("status")).filter(|(end, _)| end.is_some());
             if let Some((agent, end)) = agent.zip(end) {
                 let about = self.about(&agent);

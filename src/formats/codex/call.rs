@@ -6,17 +6,16 @@ use super::code_mode::{self, InnerCall};
 use super::content::text_of;
 use super::line::RolloutLine;
 use super::output;
-use super::thread::{Thread, piece};
+use super::thread::Thread;
 use super::thread_calls::{CELL, ResultPart};
 use crate::formats::json::{self, Json};
 use crate::formats::tools;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::BlockKind;
 use crate::model::path::BETWEEN;
 use crate::model::tally::Fate;
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState, ended, patch_of_command};
+use crate::model::tool::{ToolCall, ToolKind, patch_of_command};
 
 /// The tool that runs code, which calls other tools.
 const CODE: &str = "exec";
@@ -50,8 +49,6 @@ pub(crate) fn call(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
     } else {
         kind_and_headline(&name, input, &inner)
     };
-    let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = !out.is_counted && tools::is_truncated(input);
     let key = call_key(payload, out);
     thread.calls.begin(&key, kind);
     if !out.is_counted {
@@ -66,15 +63,10 @@ pub(crate) fn call(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
     let mut entry = thread.answer(line, out);
     let call = ToolCall {
         key,
-        name: Text::clean(&name),
-        kind,
-        headline,
-        input: body,
-        state: ToolState::Pending,
         started: line.at,
-        lane: None,
+        ..tools::call_of(&name, kind, headline, input, out)
     };
-    entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
+    entry.push_piece(out.piece(), call);
     thread.emit(entry, out)
 }
 
@@ -244,23 +236,17 @@ pub(crate) fn program_output(
     let name = name(json);
     let outcome = output::read(json.get("output"), line.at, out);
     let key = json.get("id").text().unwrap_or_else(|| out.origin_key());
-    let headline = Text::default();
-    let input = out.tree(&headline, 0, || Json::Null.to_tree());
-    thread.calls.begin(&key, ToolKind::Other);
-    let mut entry = thread.action_entry(line, out);
-    let result = thread.calls.join(&key, outcome, thread.lane.as_ref());
     let call = ToolCall {
         key,
-        name: Text::clean(&name),
-        kind: tools::kind_of(&name),
-        headline,
-        input,
-        state: ended(result),
-        started: None,
-        lane: None,
+        ..tools::call_of(
+            &name,
+            tools::kind_of(&name),
+            Text::default(),
+            &Json::Null,
+            out,
+        )
     };
-    entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
-    thread.emit(entry, out)
+    thread.show_call(call, outcome, line, out)
 }
 
 /// Formats the tools that a search found, one line per group.

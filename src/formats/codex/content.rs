@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::line::RolloutLine;
 use super::repeated_texts::{self, Side};
-use super::thread::{Thread, context_block, key_of, piece};
+use super::thread::{Thread, context_block};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::formats::unknown::{self, NamedKind};
@@ -128,7 +128,7 @@ pub(super) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
         return body.map(|body| Block::new(piece, BlockKind::Text(body)));
     }
     if let Some(image) = image(part, out) {
-        return Some(Block::new(piece, BlockKind::Image(image)));
+        return Some(Block::new(piece, image));
     }
     let kind = part.get("type").str_or_empty();
     if kind == "encrypted_content" {
@@ -170,7 +170,7 @@ pub(super) fn of_side<'j, 'a>(
 /// read only if no item had it: so the bodies have the same numbers when the record is read alone.
 pub(super) fn unknown_of(side: Side, content: &Json<'_>, out: &mut Batch) -> Vec<Block> {
     if side == Side::Event {
-        unknown_parts(content, piece(out), out)
+        unknown_parts(content, out.piece(), out)
     } else {
         Vec::new()
     }
@@ -187,7 +187,7 @@ pub(super) fn show_unknown(
     if unknown.is_empty() {
         return fate;
     }
-    let mut entry = thread.entry(line, key_of("unknown", out), Role::Harness, out);
+    let mut entry = thread.entry(line, out.key("unknown"), Role::Harness, out);
     entry.blocks = unknown;
     entry.mark_by_asides();
     thread.emit_outside(entry, out);

@@ -17,7 +17,7 @@ use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
 use crate::model::figures::count;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::work::{Carrier, Update, WorkEnd};
 
 pub(crate) fn event(
@@ -146,13 +146,15 @@ fn tokens(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate 
 
 // === turns ===
 
+/// Paths of the error that ended a turn.
+const ERROR: [&str; 2] = ["error.message", "error"];
+
 fn end_of_turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let said = message::last_words(line, thread, out);
     thread.calls.mark_all_lost(out);
     thread.end_turn(line, out);
-    let error = [payload.at(&["error", "message"]), payload.get("error")];
-    if let Some(error) = error.iter().find_map(|error| error.filled()) {
+    if let Some(error) = payload.first(&ERROR, Json::filled) {
         return thread.line(line, Break::error(error), out);
     }
     if !payload.get("error").is_null() {
@@ -160,8 +162,7 @@ fn end_of_turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> 
     }
     match payload.get("duration_ms").count() {
         Some(ms) => {
-            let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
-            entry.key = Text::clean(&format!("{}:took", entry.key));
+            let mut entry = thread.entry(line, out.key("took"), Role::Harness, out);
             (entry.marks.quiet, entry.marks.trace) = (true, true);
             entry.push(Break::Took(ms));
             thread.emit(entry, out)
@@ -175,20 +176,12 @@ fn aborted(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate
     thread.close_request();
     thread.stop_turn();
     let reason = line.payload.get("reason").str_or_empty().replace('_', " ");
-    let words = if reason == "interrupted" {
-        String::new()
-    } else {
-        reason
+    let reason = if reason == "interrupted" { "" } else { &reason };
+    let words = match line.payload.first(&ERROR, Json::filled) {
+        Some(error) => Text::clean(format!("{reason}  {error}").trim_start()),
+        None => Text::clean(reason),
     };
-    let error = [
-        line.payload.at(&["error", "message"]),
-        line.payload.get("error"),
-    ];
-    let error = error.iter().find_map(|error| error.filled());
-    let words = error.map_or(words.clone(), |error| {
-        format!("{words}  {error}").trim_start().to_owned()
-    });
-    thread.line(line, Break::Interrupted(Text::clean(&words)), out)
+    thread.line(line, Break::Interrupted(words), out)
 }
 
 /// Decodes a compaction, which is recorded by a line of its own and an event.
@@ -202,8 +195,7 @@ pub(crate) fn compacted(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut B
         return Fate::Merged;
     }
     let mut entry = thread.entry(line, key, Role::Harness, out);
-    let what = Break::compaction("");
-    entry.push(what);
+    entry.push(Break::compaction(""));
     if let Some(summary) = summary {
         let body = out.prose(summary);
         entry.push_piece(Piece(1), BlockKind::Text(body));
@@ -255,9 +247,8 @@ fn goal(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
 fn guardian(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let payload = line.payload;
     let status = payload.get("status").str_or_empty();
-    let asked = ["command", "tool", "target", "path"]
-        .iter()
-        .find_map(|name| payload.at(&["action", name]).filled());
+    let action = payload.get("action");
+    let asked = action.first(&["command", "tool", "target", "path"], Json::filled);
     let risk = payload
         .get("risk_level")
         .filled()
@@ -273,34 +264,19 @@ fn guardian(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fat
         status.replace('_', " "),
         asked.unwrap_or_default()
     );
-    let key = payload
-        .get("id")
-        .filled()
-        .map(|id| Text::clean(&format!("guardian:{id}")));
-    let mut entry = thread.entry(
-        line,
-        key.unwrap_or_else(|| out.origin_key()),
-        Role::Harness,
-        out,
-    );
+    let id = payload.get("id").filled();
+    let key = id.map_or_else(|| out.origin_key(), |id| text!("guardian:{id}"));
+    let mut entry = thread.entry(line, key, Role::Harness, out);
     entry.marks.quiet |= matches!(status, "approved" | "in_progress");
     entry.marks.trace |= status == "approved";
-    let what = Break::setting(words.trim_end());
-    entry.push(what);
+    entry.push(Break::setting(words.trim_end()));
     thread.emit(entry, out)
 }
 
 fn review(line: &RolloutLine<'_>, json: &Json<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let output = json.get("review_output");
-    let hints = [
-        json.get("user_facing_hint"),
-        json.get("review"),
-        json.get("prompt"),
-    ];
-    let hint = hints
-        .iter()
-        .find_map(|hint| hint.filled())
-        .unwrap_or_default();
+    let hint = json.first(&["user_facing_hint", "review", "prompt"], Json::filled);
+    let hint = hint.unwrap_or_default();
     if !output.is_object() {
         let is_begin = json
             .get("type")

@@ -1,22 +1,15 @@
 //! Facts about a thread: its header, which may be repeated with a change, and the settings of each
 //! turn.
 
-use itertools::Itertools as _;
-
 use super::line::RolloutLine;
 use super::places;
-use super::thread::{Thread, piece};
+use super::thread::Thread;
 use crate::formats::json::Json;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::identifies;
-
-type HeaderFact = (&'static str, fn(Text) -> MetaEdit);
-
-/// Members of a header that are facts.
-const FACTS: [HeaderFact; 2] = [("cwd", MetaEdit::Cwd), ("cli_version", MetaEdit::Version)];
 
 /// Decodes `session_meta`, and the bare first line of the first generation. One with another id
 /// begins a copy of the thread with that id; one with the same id changes a fact.
@@ -44,21 +37,10 @@ pub(crate) fn session(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Bat
     }
     facts(payload, thread, out);
     let parent = parent(payload);
-    if let Some(parent) = &parent {
-        thread.meta(
-            MetaEdit::Fact {
-                name: "started by",
-                value: parent.clone(),
-            },
-            out,
-        );
-    }
+    thread.fact("started by", parent.clone(), out);
     let said = find_beginning(payload, parent, thread, out);
-    let instructions = payload.at(&["base_instructions", "text"]);
-    let instructions = instructions
-        .filled()
-        .or_else(|| payload.get("instructions").filled());
-    let Some(instructions) = instructions else {
+    let instructions = ["base_instructions.text", "instructions"];
+    let Some(instructions) = payload.first(&instructions, Json::filled) else {
         // In the first generation no other line has the time of the beginning.
         return if line.input.json.has("payload") {
             said
@@ -66,15 +48,10 @@ pub(crate) fn session(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Bat
             thread.trace(line, "the session begins", out)
         };
     };
-    let mut entry = thread.entry(
-        line,
-        Text::clean(&format!("{}:instructions", out.origin_key())),
-        Role::System,
-        out,
-    );
+    let mut entry = thread.entry(line, out.key("instructions"), Role::System, out);
     entry.marks.quiet = true;
     let body = out.prose(instructions);
-    entry.push_piece(piece(out), BlockKind::Text(body));
+    entry.push_piece(out.piece(), BlockKind::Text(body));
     thread.emit(entry, out)
 }
 
@@ -86,39 +63,34 @@ fn facts(payload: &Json<'_>, thread: &mut Thread, out: &mut Batch) {
     if let Some(provider) = payload.get("model_provider").filled().filter(is_name) {
         thread.provider = (provider != "openai").then(|| Text::clean(provider));
     }
-    for (name, edit) in FACTS {
-        if let Some(value) = payload.get(name).text() {
-            thread.meta(edit(value), out);
-        }
+    let cwd = payload.get("cwd").text().map(MetaEdit::Cwd);
+    let version = payload.get("cli_version").text().map(MetaEdit::Version);
+    for edit in cwd.into_iter().chain(version) {
+        thread.meta(edit, out);
     }
-    for (name, value) in [
-        ("git branch", payload.at(&["git", "branch"])),
-        ("provider", payload.get("model_provider")),
-        ("program", payload.get("originator")),
+    for (name, path) in [
+        ("git branch", "git.branch"),
+        ("provider", "model_provider"),
+        ("program", "originator"),
     ] {
-        if let Some(value) = value.text() {
-            thread.meta(MetaEdit::Fact { name, value }, out);
-        }
+        thread.fact(name, payload.at(path).text(), out);
     }
 }
 
 /// The thread that started this one.
 fn parent(payload: &Json<'_>) -> Option<Text> {
-    let spawned = payload.at(&["source", "subagent", "thread_spawn", "parent_thread_id"]);
-    let kind = payload.at(&["source", "subagent"]);
+    let spawned = [
+        "source.subagent.thread_spawn.parent_thread_id",
+        "parent_thread_id",
+    ];
+    // Reviewers and guardians do not name their thread.
     let is_review = || payload.get("thread_source").is("guardian_review");
-    let other = kind
-        .get("other")
-        .filled()
-        .or(kind.filled())
-        .or_else(|| is_review().then_some(GUARDIAN));
-    spawned
-        .text()
-        .or_else(|| payload.get("parent_thread_id").text())
-        .or_else(|| {
-            // Reviewers and guardians do not name their thread.
-            other.map(|other| Text::clean(&format!("{NAMELESS}{other}")))
-        })
+    let other = || {
+        let kind = payload.first(&["source.subagent.other", "source.subagent"], Json::filled);
+        let kind = kind.or_else(|| is_review().then_some(GUARDIAN))?;
+        Some(text!("{NAMELESS}{kind}"))
+    };
+    payload.first(&spawned, Json::text).or_else(other)
 }
 
 /// Prefix of the fact for a parent thread that is not named.
@@ -134,16 +106,14 @@ pub(crate) fn is_review(by: &str) -> bool {
 
 /// The label of a sub-agent.
 pub(crate) fn label(payload: &Json<'_>) -> Option<Text> {
-    let agent = payload.at(&["source", "subagent"]);
-    let spawn = agent.get("thread_spawn");
     let names = [
-        spawn.get("agent_nickname"),
-        spawn.get("agent_role"),
-        payload.get("agent_path"),
-        agent.get("other"),
-        agent,
+        "source.subagent.thread_spawn.agent_nickname",
+        "source.subagent.thread_spawn.agent_role",
+        "agent_path",
+        "source.subagent.other",
+        "source.subagent",
     ];
-    names.iter().find_map(|name| name.text())
+    payload.first(&names, Json::text)
 }
 
 /// Decodes a header after content of another file: the thread continues, possibly under another id.
@@ -158,10 +128,7 @@ fn continue_thread(
         thread.meta(MetaEdit::Id(id), out);
     }
     facts(line.payload, thread, out);
-    let of = line
-        .payload
-        .at(&["history_base", "thread_id"])
-        .str_or_empty();
+    let of = line.payload.at("history_base.thread_id").str_or_empty();
     let words = format!("goes on from rollout-…-{of}.jsonl; what followed there was taken back");
     thread.line(line, Break::Resumed(Text::clean(&words)), out)
 }
@@ -187,8 +154,7 @@ fn find_beginning(
     let base = payload.get("history_base");
     let forked = payload.get("forked_from_id").text();
     let began = thread.id.as_ref().and_then(|id| places::time_of(id));
-    let first = FIRSTS.iter().find_map(|name| ordinal(payload.get(name)));
-    if let Some(first) = first {
+    if let Some(first) = payload.first(&FIRSTS, ordinal) {
         thread.replay.until_ordinal(first, began, parent.or(forked));
     } else if let Some(of) = &forked {
         thread.replay.until_own_turn(began, Some(of.clone()));
@@ -201,14 +167,9 @@ fn find_beginning(
     let end = base.get("end_ordinal_exclusive").count().unwrap_or(0);
     let words = format!("goes on from record {end} of rollout-…-{of}.jsonl, which is not here");
     out.notice(Severity::Note, &words);
-    let mut entry = out.new_entry(
-        Text::clean(&format!("{}:base", out.origin_key())),
-        Role::Harness,
-        None,
-    );
+    let mut entry = out.new_entry(out.key("base"), Role::Harness, None);
     entry.lane.clone_from(&thread.lane);
-    let what = Break::Resumed(Text::clean(&words));
-    entry.push_piece(piece(out), what);
+    entry.push_piece(out.piece(), Break::Resumed(Text::clean(&words)));
     thread.emit(entry, out)
 }
 
@@ -222,7 +183,7 @@ pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
     let next = rest.iter().find(|next| next.get("type").is("session_meta"));
     let other = || {
         next?
-            .at(&["payload", "id"])
+            .at("payload.id")
             .filled()
             .filter(|id| header.get("id").str() != Some(id))
     };
@@ -244,39 +205,23 @@ pub(crate) fn turn(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
         thread.model = Some(model.clone());
         thread.meta(MetaEdit::Model(model), out);
     }
-    let sandbox = payload
-        .at(&["sandbox_policy", "type"])
-        .filled()
-        .or_else(|| payload.at(&["sandbox_policy", "mode"]).filled());
+    let sandbox = payload.first(
+        &["sandbox_policy.type", "sandbox_policy.mode"],
+        Json::filled,
+    );
     let approval = payload.get("approval_policy").filled();
-    if let Some(approval) = approval {
-        thread.meta(
-            MetaEdit::Fact {
-                name: "approval",
-                value: Text::clean(approval),
-            },
-            out,
-        );
-    }
-    if let Some(sandbox) = sandbox {
-        thread.meta(
-            MetaEdit::Fact {
-                name: "sandbox",
-                value: Text::clean(sandbox),
-            },
-            out,
-        );
-    }
+    thread.fact("approval", approval.map(Text::clean), out);
+    thread.fact("sandbox", sandbox.map(Text::clean), out);
     let parts = [
-        thread.model.as_deref().map(str::to_owned),
-        payload
-            .get("effort")
-            .filled()
-            .map(|effort| format!("effort {effort}")),
-        approval.map(|approval| format!("approval {approval}")),
-        sandbox.map(|sandbox| format!("sandbox {sandbox}")),
+        ("", thread.model.as_deref()),
+        ("effort ", payload.get("effort").filled()),
+        ("approval ", approval),
+        ("sandbox ", sandbox),
     ];
-    let setup = parts.into_iter().flatten().join(" · ");
+    let parts = parts
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name}{}", (*value)?)));
+    let setup = parts.collect::<Vec<_>>().join(" · ");
     let is_known = std::mem::replace(&mut thread.setup, setup.clone()) == setup;
     if is_known {
         return Fate::Merged;

@@ -79,7 +79,7 @@ impl<'a> RolloutLine<'a> {
     /// The turn that it names.
     pub(crate) fn turn(&self) -> Option<&'a str> {
         let payload = self.payload;
-        let passed = payload.at(&["internal_chat_message_metadata_passthrough", "turn_id"]);
+        let passed = payload.at("internal_chat_message_metadata_passthrough.turn_id");
         payload.get("turn_id").filled().or_else(|| passed.filled())
     }
 }

@@ -13,7 +13,7 @@ use super::content::{
 };
 use super::line::RolloutLine;
 use super::repeated_texts::{self, RepeatedAuthor, RepeatedText, Side};
-use super::thread::{Thread, context_block, key_of, piece};
+use super::thread::{Thread, context_block};
 use crate::formats::inline;
 use crate::formats::json::Json;
 use crate::model::body::{Body, Image};
@@ -99,7 +99,7 @@ pub(crate) fn message(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Bat
 fn instructions(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
     let mut entry = thread.entry(line, out.origin_key(), Role::System, out);
     entry.marks.quiet = true;
-    entry.blocks = parts(line.payload.get("content"), piece(out), out);
+    entry.blocks = parts(line.payload.get("content"), out.piece(), out);
     thread.emit(entry, out)
 }
 
@@ -152,7 +152,7 @@ fn confirm_delivery(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch
         .filter(|part| !is_unknown(part))
         .all(is_unavailable)
     {
-        let unknown = unknown_parts(content, piece(out), out);
+        let unknown = unknown_parts(content, out.piece(), out);
         show_unknown(line, unknown, Fate::Merged, thread, out);
         return thread.aside(
             line,
@@ -162,7 +162,7 @@ fn confirm_delivery(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch
     }
     let mut entry = thread.entry(line, out.origin_key(), Role::Assistant, out);
     (entry.marks.copy, entry.marks.quiet) = (true, true);
-    entry.blocks = parts(content, piece(out), out);
+    entry.blocks = parts(content, out.piece(), out);
     thread.emit(entry, out)
 }
 
@@ -184,7 +184,7 @@ fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batc
         && line
             .input
             .json
-            .at(&["metadata", "delivered_assistant_message"])
+            .at("metadata.delivered_assistant_message")
             .filled()
             .is_some()
     {
@@ -200,7 +200,7 @@ fn spoke(line: &RolloutLine<'_>, side: Side, thread: &mut Thread, out: &mut Batc
         return Fate::Merged;
     }
     let mut entry = begun(line, twin.as_ref(), thread, out);
-    let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
+    let piece = twin.as_ref().map_or_else(|| out.piece(), |twin| twin.piece);
     thread.last_message_hash = Some(print);
     entry.blocks = of_side(content, side)
         .flat_map(|part| answer_blocks(part, piece, out))
@@ -281,7 +281,7 @@ pub(crate) fn verified_answer(
 ) -> Fate {
     let mut entry = thread.entry(line, out.origin_key(), Role::User, out);
     for answered in line.payload.get("questions").items() {
-        let piece = piece(out);
+        let piece = out.piece();
         let title = format!("answer to: {}", answered.get("question").str_or_empty());
         entry.blocks.push(context_block(piece, &title, "", out));
         let answer = answered.get("answer");
@@ -334,7 +334,9 @@ pub(crate) fn reasoning(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut B
     let mut twins = twins.into_iter();
     let first = twins.next();
     let mut entry = begun(line, first.as_ref(), thread, out);
-    let piece = first.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
+    let piece = first
+        .as_ref()
+        .map_or_else(|| out.piece(), |twin| twin.piece);
     for twin in twins {
         out.retire_piece(twin.key, twin.piece);
     }
@@ -404,7 +406,7 @@ fn event(
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
-    let piece = piece(out);
+    let piece = out.piece();
     entry.push_piece(piece, kind(out.prose(text)));
     thread
         .repeated_texts
@@ -434,7 +436,7 @@ pub(crate) fn last_words(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut 
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
-    entry.blocks = words(text, piece(out), out);
+    entry.blocks = words(text, out.piece(), out);
     thread.emit(entry, out)
 }
 
@@ -472,10 +474,7 @@ fn spoken_message(
 ) -> Fate {
     let kinds = line
         .payload
-        .at(&[
-            "internal_chat_message_metadata_passthrough",
-            "content_item_kinds",
-        ])
+        .at("internal_chat_message_metadata_passthrough.content_item_kinds")
         .items();
     let speaker = speaker(content, kinds);
     if speaker == TextAuthor::User {
@@ -490,7 +489,7 @@ fn spoken_message(
     {
         return Fate::Merged;
     }
-    let piece = piece(out);
+    let piece = out.piece();
     let mut entry = thread.entry(line, out.origin_key(), Role::Harness, out);
     thread.repeated_texts.wait(
         RepeatedAuthor::User,
@@ -580,8 +579,8 @@ fn prompt(
     }
     let key = twin
         .as_ref()
-        .map_or_else(|| key_of("prompt", out), |twin| twin.key.clone());
-    let piece = twin.as_ref().map_or_else(|| piece(out), |twin| twin.piece);
+        .map_or_else(|| out.key("prompt"), |twin| twin.key.clone());
+    let piece = twin.as_ref().map_or_else(|| out.piece(), |twin| twin.piece);
     let mut entry = thread.entry(line, key, Role::User, out);
     entry.marks.prompt = !entry.marks.copy;
     entry.blocks = prompt_blocks(of_side(content, side), piece, out);
@@ -593,11 +592,9 @@ fn prompt(
             .filter_map(Json::filled)
             .map(|at| inline::image(at, Text::default(), false, out))
             .collect();
-        entry.blocks.extend(
-            images
-                .into_iter()
-                .map(|image| Block::new(piece, BlockKind::Image(image))),
-        );
+        entry
+            .blocks
+            .extend(images.into_iter().map(|image| Block::new(piece, image)));
     }
     if twin.is_none() {
         thread.repeated_texts.wait(

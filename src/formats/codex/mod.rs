@@ -46,7 +46,6 @@ use super::roots::{FileRole, ListedSession, Pattern, SessionName, file_name};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
 use lanes::SubAgentThreads;
 use line::{LineClass, RolloutLine};
 use repeated_texts::Side;
@@ -173,7 +172,7 @@ fn decode(
     lanes.turns.record(thread.id.as_ref(), &line);
     if let Some(words) = thread.replay.check(&line, &lanes.turns, is_session) {
         thread.end_inherited();
-        let key = Text::clean(&format!("{}:inherited", out.origin_key()));
+        let key = out.key("inherited");
         let mut entry = thread.entry(&line, key, Role::Harness, out);
         let what = BlockKind::Break(Break::Setting(words));
         entry.push(what);

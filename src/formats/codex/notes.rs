@@ -32,7 +32,7 @@ pub(crate) fn note(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch)
 
 /// Decodes a change of the reasoning effort.
 pub(crate) fn configuration(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    match line.payload.at(&["reasoning", "effort"]).filled() {
+    match line.payload.at("reasoning.effort").filled() {
         Some(effort) => thread.line(line, Break::setting(&format!("effort {effort}")), out),
         None => thread.tree(line, line.kind(), out),
     }

@@ -10,7 +10,7 @@ use super::line::{LineClass, RolloutLine};
 use super::places::time_of;
 use crate::formats::json::Json;
 use crate::model::figures::count;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 
 /// Hashes of the turn ids of threads: the turns of a copy are among those of the original.
@@ -61,7 +61,7 @@ impl TurnHashes {
 pub(crate) fn has_own_times(head: &str, first: &[Json<'_>]) -> bool {
     let own = first
         .first()
-        .and_then(|header| header.at(&["payload", "id"]).str());
+        .and_then(|header| header.at("payload.id").str());
     let turn = head
         .split_once(TURN)
         .and_then(|(_, rest)| rest.split('"').next());
@@ -154,7 +154,7 @@ impl CopyDetector {
             .map(|of| format!(" from session {of}"))
             .unwrap_or_default();
         let records = count(self.records, "record");
-        (self.records > 0).then(|| Text::clean(&format!("{records} inherited{of}")))
+        (self.records > 0).then(|| text!("{records} inherited{of}"))
     }
 
     /// Whether a record is of a turn that began before the thread did.

@@ -55,7 +55,7 @@ pub(crate) fn compaction(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut 
         lacks_cost: true,
         ..Usage::default()
     };
-    let of = Text::clean(&format!("{}:unrecorded", out.origin_key()));
+    let of = out.key("unrecorded");
     out.usage(of, usage, thread.model.clone());
 }
 

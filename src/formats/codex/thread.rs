@@ -18,7 +18,8 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Raw, Role, Sent, Stop};
 use crate::model::tally::Fate;
 use crate::model::tally::unknown::Judged;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
+use crate::model::tool::{ToolCall, ended};
 use crate::model::usage::Usage;
 
 /// Length limit of a title made from a prompt, in characters.
@@ -81,10 +82,16 @@ impl Thread {
         }
     }
 
+    pub(crate) fn fact(&self, name: &'static str, value: Option<Text>, out: &mut Batch) {
+        if let Some(value) = value {
+            self.meta(MetaEdit::Fact { name, value }, out);
+        }
+    }
+
     /// Prefixes the name of a model with that of its provider, which has another price or none.
     pub(crate) fn with_provider(&self, model: Text) -> Name {
         match self.provider.as_ref().filter(|_| !model.contains('/')) {
-            Some(provider) => Text::clean(&format!("{provider}/{model}")),
+            Some(provider) => text!("{provider}/{model}"),
             None => model,
         }
     }
@@ -118,6 +125,21 @@ impl Thread {
             stop: Stop::Done,
             ..self.part_of(line, self.answer_key(line, out), out)
         }
+    }
+
+    /// Shows a call that the program reports together with its outcome.
+    pub(crate) fn show_call(
+        &mut self,
+        mut call: ToolCall,
+        outcome: ResultPart,
+        line: &RolloutLine<'_>,
+        out: &mut Batch,
+    ) -> Fate {
+        self.calls.begin(&call.key, call.kind);
+        let mut entry = self.action_entry(line, out);
+        call.state = ended(self.calls.join(&call.key, outcome, self.lane.as_ref()));
+        entry.push_piece(out.piece(), call);
+        self.emit(entry, out)
     }
 
     /// Emits an entry, or a part of one. A visible entry that is not the model's ends the request,
@@ -176,13 +198,8 @@ impl Thread {
         self.turns.begin();
         if !self.has_prompt && !self.replay.is_active() {
             self.has_prompt = true;
-            self.meta(
-                MetaEdit::Title {
-                    rank: 0,
-                    title: Text::stub(words, TITLE_CHARS),
-                },
-                out,
-            );
+            let title = Text::stub(words, TITLE_CHARS);
+            self.meta(MetaEdit::Title { rank: 0, title }, out);
         }
     }
 
@@ -199,17 +216,13 @@ impl Thread {
         self.compaction = None;
         self.is_over = false;
         let open = self.request.take().filter(|request| request.is_open);
-        let request = open.unwrap_or_else(|| match self.next_key.take() {
-            Some(key) => ThreadRequest {
-                key,
+        let request = open.unwrap_or_else(|| {
+            let counted = self.next_key.take();
+            ThreadRequest {
                 is_open: true,
-                is_counted: true,
-            },
-            None => ThreadRequest {
-                key: self.answer_key(line, out),
-                is_open: true,
-                is_counted: false,
-            },
+                is_counted: counted.is_some(),
+                key: counted.unwrap_or_else(|| self.answer_key(line, out)),
+            }
         });
         let entry = self.part_of(line, request.key.clone(), out);
         self.request = Some(request);
@@ -237,9 +250,9 @@ impl Thread {
     fn answer_key(&self, line: &RolloutLine<'_>, out: &Batch) -> Key {
         match (line.ordinal, &self.id) {
             (Some(ordinal), Some(id)) => {
-                Text::clean(&format!("{id}/{ordinal}@{}:answer", out.origin().at))
+                text!("{id}/{ordinal}@{}:answer", out.origin().at)
             }
-            _ => key_of("answer", out),
+            _ => out.key("answer"),
         }
     }
 
@@ -298,7 +311,7 @@ impl Thread {
             request.key.clone()
         } else {
             let thread = self.id.clone().unwrap_or_else(|| out.origin_key());
-            Text::clean(&format!("{thread}:{id}"))
+            text!("{thread}:{id}")
         };
         self.push_usage(of, counts, out);
     }
@@ -343,10 +356,8 @@ impl Thread {
 
     /// Shows a value of the program as a trace: no row below level 4.
     pub(crate) fn tree(&mut self, line: &RolloutLine<'_>, title: &str, out: &mut Batch) -> Fate {
-        let title = Text::clean(title);
-        let payload = line.payload;
-        let body = payload.to_body(&title, out);
-        self.block(line, BlockKind::Raw(Raw { title, body }), true, out)
+        let tree = line.payload.to_block(title, out);
+        self.block(line, tree, true, out)
     }
 
     /// Shows a text by the program under a title.
@@ -389,17 +400,6 @@ impl Thread {
         entry.push(kind);
         self.emit(entry, out)
     }
-}
-
-/// The key of an entry that several records make; it differs from the record's own, which is that
-/// of a broken one.
-pub(crate) fn key_of(what: &str, out: &Batch) -> Key {
-    Text::clean(&format!("{}:{what}", out.origin_key()))
-}
-
-/// The key of the blocks that a record adds to its entry.
-pub(crate) fn piece(out: &Batch) -> Piece {
-    Piece::of(&out.origin_key())
 }
 
 /// Creates a block with a text that the program sent to the model.

@@ -9,7 +9,7 @@ use crate::formats::waiting::UnansweredCalls;
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::fingerprint::ByKey;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd};
 use crate::model::tool::{ToolKind, ToolResult, ToolState, Verdict};
@@ -361,7 +361,7 @@ fn joined_work(call: &Key, known: Option<Work>, new: &mut ResultPart) -> Option<
                 exit: new.exit,
                 at: None,
             };
-            let by = Text::clean(&format!("end of {call}"));
+            let by = text!("end of {call}");
             work.add_update(Update {
                 by,
                 at: new.at,
@@ -440,23 +440,20 @@ fn result(call: &Key, outcome: &ResultPart, lane: Option<&Name>) -> ToolResult {
         .into_iter()
         .chain(outcome.words.iter().cloned())
         .collect();
-    let key = match lane {
-        Some(lane) => format!("result of {call} in {lane}"),
-        None => format!("result of {call}"),
-    };
     let mut body = outcome.body.clone();
     body.flags.unjudged = outcome.exit.is_none();
     ToolResult {
-        key: Text::clean(&key),
-        tool: None,
-        verdict: outcome.verdict,
-        body,
         patch: outcome.patch.clone(),
         images: outcome.images.clone(),
         facts: Text::clean(&facts.join(" · ")),
-        at: outcome.at,
         duration_ms: outcome.duration_ms,
         work: outcome.work.clone().map(Box::new),
+        ..ToolResult::new(
+            ToolResult::key_of(call, lane),
+            outcome.verdict,
+            body,
+            outcome.at,
+        )
     }
 }
 

@@ -332,7 +332,7 @@ mod tests {
                     .collect::<Vec<_>>()
             };
             let blocks = record
-                .at(&["message", "content"])
+                .at("message.content")
                 .items()
                 .iter()
                 .map(|one| block(one).join(" "));

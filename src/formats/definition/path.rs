@@ -294,9 +294,7 @@ fn prose_of<'j>(value: &'j Json<'_>) -> Cow<'j, str> {
     let Json::Array(items) = value else {
         return output_text(value);
     };
-    let texts = items
-        .iter()
-        .filter_map(|item| item.str().or_else(|| item.get("text").str()));
+    let texts = items.iter().filter_map(|item| item.part_text());
     joined(texts.map(Cow::Borrowed))
 }
 

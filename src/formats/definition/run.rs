@@ -51,9 +51,9 @@ use crate::formats::yaml;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::Sender;
-use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Raw, Role, Stop};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{self, Usage};
 
@@ -381,7 +381,7 @@ impl DefinitionDecoder {
         if rule.also {
             // Several rules may make entries from the same record, so the key includes the rule's
             // line.
-            head.key = Text::clean(&format!("{}+{}", head.key, rule.line));
+            head.key = text!("{}+{}", head.key, rule.line);
         }
         if rule.again == RepeatedKey::Keep && !self.is_first(&head.key, own_key(site, out)) {
             self.skip_bodies(rule, &head, scope, out);
@@ -729,9 +729,7 @@ impl RoleRule {
 fn show_trace(input: Input<'_>, out: &mut Batch) -> Fate {
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, None);
     entry.marks.trace = true;
-    let title = Text::from("document");
-    let body = input.json.to_body(&title, out);
-    entry.push(BlockKind::Raw(Raw { title, body }));
+    entry.push(input.json.to_block("document", out));
     out.show(entry)
 }
 
@@ -752,7 +750,7 @@ fn show_within(input: Input<'_>, title: &str, site: RecordSite<'_>, out: &mut Ba
 fn own_key(site: RecordSite<'_>, out: &Batch) -> Key {
     match site.number {
         None => out.origin_key(),
-        Some(number) => Text::clean(&format!("{}/{number}", out.origin_key())),
+        Some(number) => text!("{}/{number}", out.origin_key()),
     }
 }
 
@@ -761,7 +759,7 @@ fn own_key(site: RecordSite<'_>, out: &Batch) -> Key {
 fn within_lane(site: RecordSite<'_>, key: Key) -> Key {
     match site.lane {
         None => key,
-        Some(lane) => Text::clean(&format!("{lane}/{key}")),
+        Some(lane) => text!("{lane}/{key}"),
     }
 }
 
@@ -810,7 +808,7 @@ fn line(mark: &MarkRule, scope: PathScope<'_>, out: &mut Batch) -> Vec<BlockKind
         MarkKind::Ended => Break::Ended(said()),
         MarkKind::Branch => Break::Branch(said()),
         MarkKind::Waiting => Break::Waiting(said()),
-        MarkKind::Permission => Break::Waiting(Text::clean(&format!("permission: {}", said()))),
+        MarkKind::Permission => Break::Waiting(text!("permission: {}", said())),
     };
     vec![BlockKind::Break(line)]
 }

@@ -9,9 +9,9 @@ use crate::formats::tools;
 use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Piece, Role};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
+use crate::model::tool::{ToolCall, ToolResult, Verdict};
 
 pub(super) fn message(
     json: &Json<'_>,
@@ -32,7 +32,7 @@ pub(super) fn message(
         "assistant" => Role::Assistant,
         "system" => Role::System,
         other => {
-            let key = Text::clean(&format!("{}:{number}", sample.place));
+            let key = text!("{}:{number}", sample.place);
             unknown::record(
                 NamedKind("role", other),
                 json,
@@ -42,7 +42,7 @@ pub(super) fn message(
             return;
         }
     };
-    let key = Text::clean(&format!("{}:{number}", sample.place));
+    let key = text!("{}:{number}", sample.place);
     // Only answers have times; the first message existed when the sample began.
     let at = known.began.or_else(|| started.filter(|_| number == 0));
     let mut entry = out.new_entry(key.clone(), role, at);
@@ -58,7 +58,7 @@ pub(super) fn message(
         .collect();
     for call in json.get("tool_calls").items() {
         let call = decode_call(call, sample, out);
-        entry.push(BlockKind::Call(Box::new(call)));
+        entry.push(call);
     }
     for (piece, block) in (0..).zip(&mut entry.blocks) {
         block.piece = Piece(piece);
@@ -77,11 +77,7 @@ pub(super) fn emit_input(
     at: Option<Timestamp>,
     out: &mut Batch,
 ) {
-    let mut entry = out.new_entry(
-        Text::clean(&format!("{}:input", sample.place)),
-        Role::User,
-        at,
-    );
+    let mut entry = out.new_entry(text!("{}:input", sample.place), Role::User, at);
     entry.marks.prompt = true;
     let body = out.prose(&sample.attached.text(words));
     entry.push(BlockKind::Text(body));
@@ -128,23 +124,14 @@ fn decode_call(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) -> Too
     let id = json.get("id").str_or_empty();
     let name = json.get("function").str_or_empty();
     let input = json.get("arguments");
-    let kind = tools::kind_of_call(name, input);
-    let headline = tools::headline(kind, input);
-    let mut body = input.to_body(&headline, out);
-    body.flags.broken_off = json.get("parse_error").filled().is_some();
     let nth = sample.asked.next(id);
-    let started = sample.known.get(&(id, nth)).and_then(|known| known.began);
-    let key = call_key(id, nth, sample);
-    ToolCall {
-        key,
-        name: Text::clean(name),
-        kind,
-        headline,
-        input: body,
-        state: ToolState::Pending,
-        started,
-        lane: None,
-    }
+    let mut call = ToolCall {
+        key: call_key(id, nth, sample),
+        started: sample.known.get(&(id, nth)).and_then(|known| known.began),
+        ..tools::call(name, input, out)
+    };
+    call.input.flags.broken_off = json.get("parse_error").filled().is_some();
+    call
 }
 
 fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
@@ -153,9 +140,7 @@ fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     let nth = sample.answered.next(id);
     let EventFacts { began, ended, .. } = sample.known.get(&(id, nth)).copied().unwrap_or_default();
     let content = json.get("content").blocks();
-    let texts = content
-        .iter()
-        .filter_map(|part| part.str().or_else(|| part.get("text").str()));
+    let texts = content.iter().filter_map(|part| part.part_text());
     let texts: Vec<Cow<'_, str>> = texts.map(|text| sample.attached.text(text)).collect();
     let error = json.get("error");
     let kind = error.get("type").str_or_empty();
@@ -167,16 +152,10 @@ fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     };
     let call = call_key(id, nth, sample);
     let images = content.iter().filter(|part| part.get("type").is("image"));
+    let is_refused = matches!(kind, "approval" | "permission");
+    let verdict = Verdict::of(!error.is_null(), is_refused);
+    let key = ToolResult::key_of(&call, None);
     let result = ToolResult {
-        key: Text::clean(&format!("result of {call}")),
-        tool: None,
-        verdict: match kind {
-            _ if error.is_null() => Verdict::Done,
-            "approval" | "permission" => Verdict::Refused,
-            _ => Verdict::Failed,
-        },
-        body: out.output(&said),
-        patch: None,
         images: images
             .map(|part| {
                 image(
@@ -188,9 +167,8 @@ fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
             })
             .collect(),
         facts: Text::clean(kind),
-        at: ended.or(began),
         duration_ms: began.zip(ended).map(|(began, ended)| ended.since(began)),
-        work: None,
+        ..ToolResult::new(key, verdict, out.output(&said), ended.or(began))
     };
     out.result(call, result, None);
 }

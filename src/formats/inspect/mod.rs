@@ -21,10 +21,10 @@ use super::json::Json;
 use super::probe::{Confidence, Probe, ProbeResult};
 use super::unknown::{self, NamedKind};
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
+use crate::model::entry::{Block, BlockKind, Break, Piece, Role};
 use crate::model::record::Shape;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::usage::{Scope, Usage};
 
 pub(crate) struct Inspect;
@@ -128,11 +128,9 @@ impl InspectDecoder {
                 .map(|title| MetaEdit::Title { rank: 1, title }),
             eval.get("model").text().map(MetaEdit::Model),
             eval.get("eval_id").text().map(MetaEdit::Id),
-            eval.at(&["packages", "inspect_ai"])
-                .text()
-                .map(MetaEdit::Version),
+            eval.at("packages.inspect_ai").text().map(MetaEdit::Version),
             fact("status", json.get("status")),
-            fact("dataset", eval.at(&["dataset", "name"])),
+            fact("dataset", eval.at("dataset.name")),
             fact("solver", eval.get("solver")),
         ];
         for known in facts.into_iter().flatten() {
@@ -142,8 +140,8 @@ impl InspectDecoder {
             out.meta(MetaEdit::Live(Some(status == "started")));
         }
         // The total usage counts only if samples are missing or have no usage.
-        for (model, counts) in json.at(&["stats", "model_usage"]).members() {
-            let of = Text::clean(&format!("stats:{model}"));
+        for (model, counts) in json.at("stats.model_usage").members() {
+            let of = text!("stats:{model}");
             let usage = Box::new(Usage {
                 scope: Scope::Fallback,
                 ..usage_of(counts)
@@ -184,13 +182,10 @@ fn failure(
         return Vec::new();
     };
     let line = BlockKind::Break(Break::error(&attached.text(message)));
-    let traceback = error.get("traceback").filled().map(|traceback| {
-        let body = out.output(&attached.text(traceback));
-        BlockKind::Raw(Raw {
-            title: "traceback".into(),
-            body,
-        })
-    });
+    let traceback = error
+        .get("traceback")
+        .filled()
+        .map(|traceback| BlockKind::raw("traceback", out.output(&attached.text(traceback))));
     std::iter::once(line)
         .chain(traceback)
         .zip(first.0..)
@@ -214,7 +209,7 @@ fn results(json: &Json<'_>) -> String {
     let counts = [
         ("completed_samples", results.get("completed_samples")),
         ("total_samples", results.get("total_samples")),
-        ("samples", eval.at(&["dataset", "samples"])),
+        ("samples", eval.at("dataset.samples")),
     ];
     for (name, number) in counts {
         lines.extend(number.count().map(|number| format!("{name} {number}")));

@@ -126,7 +126,7 @@ pub(super) fn event_facts<'j>(events: &'j [Json<'j>]) -> HashMap<(&'j str, usize
                 let output = event.get("output");
                 let answers = output.get("choices").items().iter();
                 let usage = Some(output.get("usage")).filter(|usage| usage.is_object());
-                for id in answers.filter_map(|choice| choice.at(&["message", "id"]).filled()) {
+                for id in answers.filter_map(|choice| choice.at("message.id").filled()) {
                     known.insert(
                         (id, 0),
                         EventFacts {

@@ -6,7 +6,7 @@ use crate::formats::json::Json;
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
@@ -17,7 +17,7 @@ pub(super) fn sample(json: &Json<'_>, out: &mut Batch) -> Fate {
     let id = value_of(id);
     let epoch = json.get("epoch").count().unwrap_or(1);
     let sample = EvalSample {
-        place: Text::clean(&format!("sample {id}.{epoch}")),
+        place: text!("sample {id}.{epoch}"),
         name: format!("{id}.{epoch}"),
         attached: Attachments::of(json.get("attachments")),
         known: event_facts(json.get("events").items()),
@@ -82,7 +82,7 @@ fn end(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
         .find_map(|event| event.get("timestamp").moment());
     let why = failure(json.get("error"), Piece(0), &sample.attached, out);
     if !why.is_empty() {
-        let mut entry = out.new_entry(Text::clean(&format!("{origin}:error")), Role::Harness, last);
+        let mut entry = out.new_entry(text!("{origin}:error"), Role::Harness, last);
         entry.blocks = why;
         out.entry(entry);
     }
@@ -91,14 +91,8 @@ fn end(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
         if value.blocks().is_empty() {
             continue;
         }
-        let mut entry = out.new_entry(
-            Text::clean(&format!("{origin}:{name}")),
-            Role::Harness,
-            last,
-        );
-        let title = Text::from(name);
-        let body = value.to_body(&title, out);
-        entry.push(BlockKind::Raw(Raw { title, body }));
+        let mut entry = out.new_entry(text!("{origin}:{name}"), Role::Harness, last);
+        entry.push(value.to_block(name, out));
         out.entry(entry);
     }
     let scores = json.get("scores").members();
@@ -110,11 +104,7 @@ fn end(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     if scores.is_empty() && took.is_none() {
         return;
     }
-    let mut entry = out.new_entry(
-        Text::clean(&format!("{origin}:scores")),
-        Role::Harness,
-        last,
-    );
+    let mut entry = out.new_entry(text!("{origin}:scores"), Role::Harness, last);
     for (number, (name, score)) in (0..).zip(scores) {
         let value = score.get("value");
         let value = value_of(value);
@@ -154,7 +144,7 @@ fn emit_usage(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
             .iter()
             .filter(|event| event.get("event").is("model"))
     };
-    let own_name = |event: &Json<'_>| event.at(&["output", "model"]).text();
+    let own_name = |event: &Json<'_>| event.at("output.model").text();
     for (model, counts) in sums {
         let own = answers()
             .filter(|event| event.get("model").str() == Some(model))
@@ -169,7 +159,7 @@ fn emit_usage(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
         return;
     }
     for (number, event) in json.get("events").items().iter().enumerate() {
-        let counts = event.at(&["output", "usage"]);
+        let counts = event.at("output.usage");
         if event.get("event").is("model") && counts.is_object() {
             let model = own_name(event).or_else(|| event.get("model").text());
             spent(format!("{place}:run:{number}"), counts, model);

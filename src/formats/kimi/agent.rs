@@ -1,16 +1,16 @@
 //! The state of one agent: its current step, its open calls, its lane and model.
 
 use crate::formats::json::Json;
-use crate::formats::tools;
+
 use crate::formats::waiting::UnansweredCalls;
-use crate::model::body::{Body, Key};
+use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit};
-use crate::model::entry::{BlockKind, Break, Entry, Piece, Raw, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 use crate::model::fingerprint::ByKey;
 use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::usage::Usage;
 
 /// The maximum length of a title made from a prompt, in characters.
@@ -38,7 +38,7 @@ impl AgentStep {
     /// A step that begins with this record. Its key differs from that of the record, which the rest
     /// of a damaged record gets.
     fn new(out: &Batch) -> Self {
-        let key = Text::clean(&format!("{}:step", out.origin_key()));
+        let key = out.key("step");
         Self {
             key,
             is_new: true,
@@ -160,27 +160,12 @@ impl Agent {
 
     // === calls ===
 
-    /// A call of id and name `names` with this input.
-    pub(crate) fn call(
+    /// A call with its id, which waits for its result.
+    pub(crate) fn begin_call(
         &mut self,
-        names: (&str, &str),
-        input: &Json<'_>,
-        at: Option<Timestamp>,
-        out: &mut Batch,
-    ) -> ToolCall {
-        let kind = tools::kind_of_call(names.1, input);
-        let headline = tools::headline(kind, input);
-        let mut body = input.to_body(&headline, out);
-        body.flags.broken_off = tools::is_truncated(input);
-        self.call_with(names, (kind, headline, body), at)
-    }
-
-    /// A call whose input has already been converted.
-    pub(crate) fn call_with(
-        &mut self,
-        (id, name): (&str, &str),
-        (kind, headline, input): (ToolKind, Text, Body),
-        at: Option<Timestamp>,
+        id: &str,
+        call: ToolCall,
+        started: Option<Timestamp>,
     ) -> ToolCall {
         let key = Text::clean(id);
         if self.known.insert(&key, ()).is_none() {
@@ -188,13 +173,8 @@ impl Agent {
         }
         ToolCall {
             key,
-            name: Text::clean(name),
-            kind,
-            headline,
-            input,
-            state: ToolState::Pending,
-            started: at,
-            lane: None,
+            started,
+            ..call
         }
     }
 
@@ -214,7 +194,7 @@ impl Agent {
     // === messages of the program ===
 
     pub(crate) fn line(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
-        self.block(out.origin_key(), BlockKind::Break(what), false, at, out)
+        self.block(what.into(), false, at, out)
     }
 
     /// Emits a separator that a later record may replace, such as a question and its answer.
@@ -233,7 +213,7 @@ impl Agent {
 
     /// Emits a separator as a trace.
     pub(crate) fn trace(&self, what: Break, at: Option<Timestamp>, out: &mut Batch) -> Fate {
-        self.block(out.origin_key(), BlockKind::Break(what), true, at, out)
+        self.block(what.into(), true, at, out)
     }
 
     /// Emits a value as a trace.
@@ -244,15 +224,8 @@ impl Agent {
         at: Option<Timestamp>,
         out: &mut Batch,
     ) -> Fate {
-        let title = Text::clean(title);
-        let body = json.to_body(&title, out);
-        self.block(
-            out.origin_key(),
-            BlockKind::Raw(Raw { title, body }),
-            true,
-            at,
-            out,
-        )
+        let tree = json.to_block(title, out);
+        self.block(tree, true, at, out)
     }
 
     /// Emits a text of the program with a title.
@@ -272,20 +245,14 @@ impl Agent {
 
     fn block(
         &self,
-        key: Key,
         kind: BlockKind,
         is_trace: bool,
         at: Option<Timestamp>,
         out: &mut Batch,
     ) -> Fate {
-        let mut entry = self.entry(key, Role::Harness, at, out);
+        let mut entry = self.entry(out.origin_key(), Role::Harness, at, out);
         (entry.marks.quiet, entry.marks.trace) = (is_trace, is_trace);
         entry.push(kind);
         out.show(entry)
     }
-}
-
-/// The piece of the current record within its entry.
-pub(crate) fn piece(out: &Batch) -> Piece {
-    Piece::of(&out.origin_key())
 }

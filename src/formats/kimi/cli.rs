@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use itertools::Itertools as _;
 
-use super::agent::{Agent, piece};
+use super::agent::Agent;
 use super::content::{block, blocks, text_of};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
@@ -26,12 +26,12 @@ use crate::formats::tools;
 use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::{Body, BodyFlags, Held, Key};
 use crate::model::edit::{Batch, MetaEdit, saturating_u32};
-use crate::model::entry::{BlockKind, Break, Piece, Role, Stop};
+use crate::model::entry::{Break, Piece, Role, Stop};
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolCall, ToolKind, identifies};
+use crate::model::tool::{ToolCall, ToolResult, ToolState, identifies};
 use crate::model::usage::Usage;
 
 pub(crate) struct KimiCli;
@@ -89,8 +89,8 @@ struct PartialCall {
     is_changed: bool,
 }
 
-/// The kind, headline and input of a call, from its arguments so far.
-fn assemble_call(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind, Text, Body) {
+/// A call with its arguments so far.
+fn assemble_call(name: &str, text: &str, from: Origin, out: &Batch) -> ToolCall {
     let parsed = json::parse(text.trim()).ok();
     let bare = Json::Str(text.into());
     let value = parsed.as_ref().unwrap_or(&bare);
@@ -121,7 +121,16 @@ fn assemble_call(name: &str, text: &str, from: Origin, out: &Batch) -> (ToolKind
             ..Body::in_memory(text, from)
         },
     };
-    (kind, headline, input)
+    ToolCall {
+        key: Key::default(),
+        name: Text::clean(name),
+        kind,
+        headline,
+        input,
+        state: ToolState::Pending,
+        started: None,
+        lane: None,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -195,7 +204,7 @@ impl KimiCliDecoder {
             "TurnBegin" | "SteerInput" => {
                 let words = text_of(payload.get("user_input"));
                 let mut entry = self.agent(lane).prompt(&words, at, out);
-                entry.blocks = blocks(payload.get("user_input"), piece(out), out);
+                entry.blocks = blocks(payload.get("user_input"), out.piece(), out);
                 out.show(entry)
             }
             "TurnEnd" => self.agent(lane).stop(Stop::Done, at, out),
@@ -212,7 +221,7 @@ impl KimiCliDecoder {
             "StepRetry" => self.retry(event, lane, out),
             "ContentPart" => {
                 let (mut entry, fate) = self.agent(lane).answer(at, out);
-                entry.blocks.extend(block(payload, piece(out), out));
+                entry.blocks.extend(block(payload, out.piece(), out));
                 out.entry(entry);
                 fate
             }
@@ -262,13 +271,9 @@ impl KimiCliDecoder {
                 out,
             ),
             "BtwEnd" => {
-                let answers = [payload.get("response"), payload.get("error")];
-                let answer = answers
-                    .iter()
-                    .find_map(|answer| answer.filled())
-                    .unwrap_or_default();
-                self.agent(lane)
-                    .text(("by the way, answered", answer), false, at, out)
+                let answer = payload.first(&["response", "error"], Json::filled);
+                let text = ("by the way, answered", answer.unwrap_or_default());
+                self.agent(lane).text(text, false, at, out)
             }
             _ => return None,
         })
@@ -284,18 +289,16 @@ impl KimiCliDecoder {
             .str()
             .and_then(|text| json::parse(text).ok())
             .filter(Json::is_object);
-        let names = (
-            payload.get("id").str_or_empty(),
-            function.get("name").str_or_empty(),
-        );
+        let id = payload.get("id").str_or_empty();
+        let name = function.get("name").str_or_empty();
         let agent = self.agent(lane);
         let (mut entry, fate) = agent.answer(at, out);
-        let piece = piece(out);
+        let piece = out.piece();
         let call = if let Some(input) = &parsed {
-            agent.call(names, input, at, out)
+            agent.begin_call(id, tools::call(name, input, out), at)
         } else {
             let (text, from) = (written.str_or_empty(), out.origin());
-            let call = agent.call_with(names, assemble_call(names.1, text, from, out), at);
+            let call = agent.begin_call(id, assemble_call(name, text, from, out), at);
             let (entry, text) = (entry.key.clone(), text.to_owned());
             let stream = PartialCall {
                 entry,
@@ -309,7 +312,7 @@ impl KimiCliDecoder {
             self.streams.insert(lane.cloned(), stream);
             call
         };
-        entry.push_piece(piece, BlockKind::Call(Box::new(call)));
+        entry.push_piece(piece, call);
         out.entry(entry);
         fate
     }
@@ -350,12 +353,16 @@ impl KimiCliDecoder {
         let PartialCall {
             call, text, from, ..
         } = stream;
-        (call.kind, call.headline, call.input) = assemble_call(&call.name, text, *from, out);
+        *call = ToolCall {
+            key: call.key.clone(),
+            started: call.started,
+            ..assemble_call(&call.name, text, *from, out)
+        };
         let (key, piece, call) = (stream.entry.clone(), stream.piece, stream.call.clone());
         let origin = stream.origin;
         let mut entry = self.agent(lane).part(key, None, out);
         entry.origin = origin;
-        entry.push_piece(piece, BlockKind::Call(Box::new(call)));
+        entry.push_piece(piece, call);
         out.entry(entry);
     }
 
@@ -364,8 +371,7 @@ impl KimiCliDecoder {
         let call = payload.get("tool_call_id").clean();
         self.close_questions(|id| *id == call, lane, out);
         let is_known = self.agent(lane).end_call(&call);
-        let place = lane.map(|lane| format!(" in {lane}")).unwrap_or_default();
-        let key = Text::clean(&format!("result of {call}{place}"));
+        let key = ToolResult::key_of(&call, lane);
         let result = Box::new(result::read(key, payload.get("return_value"), at, out));
         out.result(call, result, lane.cloned());
         if is_known { Fate::Merged } else { Fate::Shown }
@@ -410,7 +416,7 @@ impl KimiCliDecoder {
         } else {
             ""
         };
-        let words = Text::clean(&format!("{verb}{asked}"));
+        let words = text!("{verb}{asked}");
         let key = out.origin_key();
         self.agent(lane).line_of(
             key.clone(),
@@ -443,7 +449,7 @@ impl KimiCliDecoder {
         let response = payload.get("response").str_or_empty().replace('_', " ");
         match self.questions.remove(id) {
             Some(OpenQuestion { entry, words, .. }) => {
-                let words = Text::clean(&format!("{words}  {response}"));
+                let words = text!("{words}  {response}");
                 self.agent(lane)
                     .line_of(entry, Break::Setting(words), (None, event.at), out);
                 Fate::Merged
@@ -477,10 +483,7 @@ impl KimiCliDecoder {
     fn retry(&mut self, event: WireEvent<'_>, lane: Option<&Name>, out: &mut Batch) -> Fate {
         let payload = event.payload;
         let why = payload.first(&["error", "message", "reason", "error_type"], Json::filled);
-        let words = Text::clean(&format!(
-            "the request failed: {}",
-            why.unwrap_or("it is made again")
-        ));
+        let words = text!("the request failed: {}", why.unwrap_or("it is made again"));
         let mut entry = self
             .agent(lane)
             .entry(out.origin_key(), Role::Harness, event.at, out);

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::agent::{Agent, piece};
+use super::agent::Agent;
 use super::content::{block, blocks, images, is_named, output_of, text_of, text_part};
 use super::places;
 use crate::formats::decoder::{BESIDE, Decoder, Format, Input, RecordPlace};
@@ -13,6 +13,7 @@ use crate::formats::definition::head::Head;
 use crate::formats::definition::heads::{self, head};
 use crate::formats::json::Json;
 use crate::formats::roots::{FileRole, Pattern, SessionName, folder_name};
+use crate::formats::tools;
 use crate::formats::turns::TurnEntries;
 use crate::formats::unknown::{self, NamedKind};
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -22,7 +23,7 @@ use crate::model::tally::Fate;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::work::{Carrier, EndRecording, Update, Work, WorkEnd, WorkReference};
-use crate::model::tool::{ToolResult, Verdict as Ending};
+use crate::model::tool::{ToolResult, Verdict};
 use crate::model::usage::Usage;
 
 pub(crate) struct KimiCode;
@@ -95,21 +96,12 @@ impl Decoder for KimiCodeDecoder {
                 BESIDE
             }
             RecordPlace::CompanionLine(path) => {
-                let is_known = self.others.contains_key(path);
-                if !is_known {
-                    let agent = Agent::of_lane(Text::clean(folder_name(path)));
-                    self.others.insert(
-                        path.to_owned(),
-                        WireState {
-                            agent,
-                            ..WireState::default()
-                        },
-                    );
-                }
-                match self.others.get_mut(path) {
-                    Some(wire) => wire.decode(input, out),
-                    None => Fate::Merged,
-                }
+                let new = || WireState {
+                    agent: Agent::of_lane(Text::clean(folder_name(path))),
+                    ..WireState::default()
+                };
+                let wire = self.others.entry(path.to_owned()).or_insert_with(new);
+                wire.decode(input, out)
             }
             _ => self.main.decode(input, out),
         }
@@ -163,16 +155,11 @@ impl WireState {
             }
             "config.update" | "profile.bind" => self.configure(json, at, out),
             "permission.set_mode" => {
-                let mode = json.get("mode").text().unwrap_or_default();
-                self.agent.meta(
-                    MetaEdit::Fact {
-                        name: "permission mode",
-                        value: mode.clone(),
-                    },
-                    out,
-                );
-                self.agent
-                    .trace(Break::setting(&format!("permission mode: {mode}")), at, out)
+                let value = json.get("mode").text().unwrap_or_default();
+                let line = Break::setting(&format!("permission mode: {value}"));
+                let name = "permission mode";
+                self.agent.meta(MetaEdit::Fact { name, value }, out);
+                self.agent.trace(line, at, out)
             }
             "permission.record_approval_result" => self.approval(json, at, out),
             "context.clear" => {
@@ -219,7 +206,7 @@ impl WireState {
             return self.context(title_of(origin), content, at, out);
         }
         let mut entry = self.agent.prompt(&words, at, out);
-        entry.blocks = blocks(content, piece(out), out);
+        entry.blocks = blocks(content, out.piece(), out);
         self.prompted = Some(Piece::of(&words));
         out.show(entry)
     }
@@ -229,14 +216,11 @@ impl WireState {
         let words = text_of(content);
         let origin = message.get("origin");
         if origin.get("kind").is("background_task") {
-            let about = WorkReference {
-                call: None,
-                handle: origin.get("taskId").text(),
-            };
+            let handle = origin.get("taskId").text();
+            let about = WorkReference { call: None, handle };
             let end = WorkEnd::from_word(origin.get("status").str(), None);
-            let by = out.origin_key();
             let update = Update {
-                by,
+                by: out.origin_key(),
                 at,
                 carrier: Carrier::Notice,
                 end,
@@ -270,7 +254,7 @@ impl WireState {
             "user" => self.context(title_of(origin), content, at, out),
             "assistant" => {
                 let (mut entry, fate) = self.agent.answer(at, out);
-                entry.blocks = blocks(content, piece(out), out);
+                entry.blocks = blocks(content, out.piece(), out);
                 out.entry(entry);
                 fate
             }
@@ -317,16 +301,15 @@ impl WireState {
                 let (mut entry, fate) = self.agent.answer(at, out);
                 entry
                     .blocks
-                    .extend(block(event.get("part"), piece(out), out));
+                    .extend(block(event.get("part"), out.piece(), out));
                 out.entry(entry);
                 fate
             }
             "tool.call" => {
                 let (mut entry, fate) = self.agent.answer(at, out);
                 let id = event.get("toolCallId").str_or_empty();
-                let name = event.get("name").str_or_empty();
-                let call = self.agent.call((id, name), event.get("args"), at, out);
-                entry.push_piece(piece(out), BlockKind::Call(Box::new(call)));
+                let call = tools::call(event.get("name").str_or_empty(), event.get("args"), out);
+                entry.push_piece(out.piece(), self.agent.begin_call(id, call, at));
                 out.entry(entry);
                 fate
             }
@@ -352,30 +335,18 @@ impl WireState {
         let note = result.get("note").str_or_empty();
         let is_error = result.get("isError").is_true();
         let is_refused = is_error && REFUSALS.iter().any(|words| output.contains(words));
-        let key = match &self.agent.lane {
-            Some(lane) => format!("result of {call} in {lane}"),
-            None => format!("result of {call}"),
-        };
+        let key = ToolResult::key_of(&call, self.agent.lane.as_ref());
         announce(&call, &output, out);
+        let shown = if output.trim().is_empty() {
+            note
+        } else {
+            &output
+        };
+        let verdict = Verdict::of(is_error, is_refused);
         let result = ToolResult {
-            key: Text::clean(&key),
-            tool: None,
-            verdict: match (is_error, is_refused) {
-                (false, _) => Ending::Done,
-                (true, true) => Ending::Refused,
-                (true, false) => Ending::Failed,
-            },
-            body: if output.trim().is_empty() {
-                out.output(note)
-            } else {
-                out.output(&output)
-            },
-            patch: None,
             images: images(result.get("output"), out),
-            facts: Text::default(),
-            at,
-            duration_ms: None,
             work: work_of(&output, out),
+            ..ToolResult::new(key, verdict, out.output(shown), at)
         };
         out.result(call, result, self.agent.lane.clone());
         if is_known { Fate::Merged } else { Fate::Shown }
@@ -385,18 +356,12 @@ impl WireState {
 
     fn configure(&mut self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
         self.agent.set_model(json.get("modelAlias").text(), out);
-        let places = [json.get("cwd"), json.at(&["environmentDisclosure", "cwd"])];
-        if let Some(cwd) = places.iter().find_map(|place| place.text()) {
+        if let Some(cwd) = json.first(&["cwd", "environmentDisclosure.cwd"], Json::text) {
             self.agent.meta(MetaEdit::Cwd(cwd), out);
         }
-        if let Some(profile) = json.get("profileName").text() {
-            self.agent.meta(
-                MetaEdit::Fact {
-                    name: "profile",
-                    value: profile,
-                },
-                out,
-            );
+        if let Some(value) = json.get("profileName").text() {
+            let name = "profile";
+            self.agent.meta(MetaEdit::Fact { name, value }, out);
         }
         let Some(prompt) = json.get("systemPrompt").filled() else {
             return self
@@ -414,17 +379,11 @@ impl WireState {
     }
 
     fn approval(&self, json: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Fate {
-        let decision = json.at(&["result", "decision"]).str_or_empty();
-        let names = [
-            json.at(&["result", "selectedLabel"]),
-            json.at(&["result", "scope"]),
-        ];
-        let more = names
-            .iter()
-            .find_map(|name| name.filled())
-            .unwrap_or_default();
+        let decision = json.at("result.decision").str_or_empty();
+        let more = json.first(&["result.selectedLabel", "result.scope"], Json::filled);
         let words = format!(
-            "permission {decision} {more}  {}",
+            "permission {decision} {}  {}",
+            more.unwrap_or_default(),
             json.get("action").str_or_empty()
         );
         let what = Break::setting(words.trim_end());
@@ -459,12 +418,9 @@ impl WireState {
         let reason = json.get("reason").str_or_empty();
         match json.get("durationMs").count() {
             _ if reason == "failed" || reason == "error" => {
-                let why = [json.get("error"), json.at(&["error", "message"])];
-                let why = why
-                    .iter()
-                    .find_map(|why| why.filled())
-                    .unwrap_or("the turn failed");
-                self.agent.line(Break::error(why), at, out)
+                let why = json.first(&["error", "error.message"], Json::filled);
+                self.agent
+                    .line(Break::error(why.unwrap_or("the turn failed")), at, out)
             }
             Some(ms) => self.agent.trace(Break::Took(ms), at, out),
             None => fate,
@@ -497,15 +453,7 @@ fn task(path: &Path, json: &Json<'_>, out: &mut Batch) -> Fate {
                 .map(|reason| Text::stub(&reason, REASON_CHARS)),
             end: Some(WorkEnd { at, ..end }),
         };
-        let call = None;
-        out.update(
-            WorkReference {
-                call,
-                handle: Some(handle),
-            },
-            update,
-            None,
-        );
+        out.update(WorkReference::handle(handle), update, None);
     }
     BESIDE
 }
@@ -555,13 +503,9 @@ fn unknown(
     at: Option<Timestamp>,
     out: &mut Batch,
 ) -> Fate {
-    let kinds = [json.at(&["event", "type"]), json.get("type")];
-    let kind = kinds
-        .iter()
-        .find_map(|kind| kind.filled())
-        .unwrap_or_default();
+    let kind = json.first(&["event.type", "type"], Json::filled);
     let entry = agent.entry(out.origin_key(), Role::Harness, at, out);
-    unknown::record(NamedKind(class, kind), json, entry, out)
+    unknown::record(NamedKind(class, kind.unwrap_or_default()), json, entry, out)
 }
 
 /// Whether a prompt is by a human or a calling agent. Older records do not say.
@@ -572,15 +516,8 @@ fn is_from_user(origin: &Json<'_>) -> bool {
 
 /// The title for a message that the program adds to the context.
 fn title_of<'j>(origin: &'j Json<'_>) -> &'j str {
-    let names = [
-        origin.get("variant"),
-        origin.get("name"),
-        origin.get("kind"),
-    ];
-    names
-        .into_iter()
-        .find_map(|name| name.filled())
-        .unwrap_or("context")
+    let names = ["variant", "name", "kind"];
+    origin.first(&names, Json::filled).unwrap_or("context")
 }
 
 fn usage(json: &Json<'_>) -> Usage {

@@ -66,9 +66,9 @@ pub(crate) fn text_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
 }
 
 /// The text of an output, from parts of any kind.
-pub(crate) fn output_of<'j, 'a>(content: &'j Json<'a>) -> Cow<'j, str> {
-    let text = |part: &'j Json<'a>| part.str().or_else(|| part.get("text").str());
-    joined(content.blocks().iter().filter_map(text).map(Cow::Borrowed))
+pub(crate) fn output_of<'j>(content: &'j Json<'_>) -> Cow<'j, str> {
+    let texts = content.blocks().iter().filter_map(Json::part_text);
+    joined(texts.map(Cow::Borrowed))
 }
 
 pub(crate) fn images(content: &Json<'_>, out: &Batch) -> Vec<Image> {
@@ -82,15 +82,7 @@ pub(crate) fn images(content: &Json<'_>, out: &Batch) -> Vec<Image> {
 }
 
 fn image(part: &Json<'_>, out: &Batch) -> Image {
-    let places = [
-        part.at(&["image_url", "url"]),
-        part.at(&["imageUrl", "url"]),
-        part.get("image_url"),
-        part.get("url"),
-    ];
-    let address = places
-        .iter()
-        .find_map(|place| place.filled())
-        .unwrap_or_default();
+    let places = ["image_url.url", "imageUrl.url", "image_url", "url"];
+    let address = part.first(&places, Json::filled).unwrap_or_default();
     inline::image(address, Text::default(), false, out)
 }

@@ -43,14 +43,14 @@ pub(crate) fn is_known(session: &SessionDecoder, json: &Json<'_>) -> bool {
 /// `None` if it has none.
 fn without_directives<'a>(json: &Json<'a>) -> Option<(Json<'a>, Vec<String>)> {
     let mut directives = Vec::new();
-    let is_answer = json.at(&["message", "role"]).is("assistant");
+    let is_answer = json.at("message.role").is("assistant");
     let has_any = |block: &Json<'_>| {
         block
             .get("text")
             .str()
             .is_some_and(|text| directive(text).is_some())
     };
-    if !is_answer || !json.at(&["message", "content"]).items().iter().any(has_any) {
+    if !is_answer || !json.at("message.content").items().iter().any(has_any) {
         return None;
     }
     let mut json = json.clone();

@@ -21,7 +21,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Break, Role};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
 
 /// The maximum length of a lane's label, in characters.
@@ -74,7 +74,7 @@ impl Children {
                     .insert(inside(lane, result::call_key(block.get("id"))), label);
             }
         }
-        if let Some(key) = message.at(&["details", "childSessionKey"]).text() {
+        if let Some(key) = message.at("details.childSessionKey").text() {
             let call = inside(lane, result::call_key(message.get("toolCallId")));
             self.announce_lane(key, &call, index, out);
         }
@@ -207,12 +207,12 @@ fn emit_end(json: &Json<'_>, lane: &Name, out: &mut Batch) {
 }
 
 fn missing_key(lane: &Name) -> Key {
-    Text::clean(&format!("no session of {lane}"))
+    text!("no session of {lane}")
 }
 
 /// A short label, such as `subagent 3f2a81c0` for `agent:main:subagent:3f2a81c0-…`.
 fn short(key: &Name) -> Text {
     let mut parts = key.rsplit(':');
     let id: String = parts.next().unwrap_or_default().chars().take(8).collect();
-    Text::clean(&format!("{} {id}", parts.next().unwrap_or_default()))
+    text!("{} {id}", parts.next().unwrap_or_default())
 }

@@ -134,7 +134,7 @@ fn parse_session(key: &str, session: &Json<'_>) -> IndexedSession {
         model: session.get("model").text(),
         spawner: session.get("spawnedBy").filled().map(str::to_owned),
         other: session
-            .at(&["origin", "label"])
+            .at("origin.label")
             .filled()
             .map(|other| Text::stub(other, TITLE_CHARS)),
         facts,

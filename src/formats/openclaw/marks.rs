@@ -29,7 +29,7 @@ fn of_line(line: &Json<'_>) -> Option<String> {
     let details = message.get("details");
     let mark = if message.get("provider").is("openclaw") {
         "messages of the gateway"
-    } else if message.at(&["provenance", "kind"]).str().is_some() {
+    } else if message.at("provenance.kind").str().is_some() {
         "messages from other sessions"
     } else if details.has("childSessionKey") || details.has("deniedReason") {
         "tool results of the gateway"
@@ -56,7 +56,7 @@ fn starts_with_metadata(message: &Json<'_>) -> bool {
     // Only the first text of a user message is checked, since messages may be long.
     let content = Some(message.get("content")).filter(|_| message.get("role").is("user"));
     let first = content.and_then(|content| content.blocks().first());
-    let text = first.and_then(|block| block.str().or_else(|| block.get("text").str()));
+    let text = first.and_then(|block| block.part_text());
     text.is_some_and(|text| {
         wakes::is_wake(text)
             || text.contains("[Subagent Context]")

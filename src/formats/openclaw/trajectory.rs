@@ -10,7 +10,7 @@ use crate::formats::probe::Probe;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::{Block, Break, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 
 /// Prefixes of the types of records that have `runId` and `sessionId` instead of a schema.
 const KINDS: [&str; 4] = ["session.", "trace.", "model.", "context."];
@@ -46,13 +46,11 @@ pub(crate) fn decode(json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
         json.get("workspaceDir").text().map(MetaEdit::Cwd),
         json.get("modelId").text().map(MetaEdit::Model),
         data.get("agentId").text().map(MetaEdit::Agent),
-        data.at(&["harness", "version"])
-            .text()
-            .map(MetaEdit::Version),
+        data.at("harness.version").text().map(MetaEdit::Version),
     ];
     facts.into_iter().flatten().for_each(|fact| out.meta(fact));
     if let Some(of) = json.first(&["sessionKey", "sessionId"], Json::filled) {
-        out.title(1, Text::clean(&format!("run log of {of}")));
+        out.title(1, text!("run log of {of}"));
     }
     let mut entry = out.new_entry(out.origin_key(), Role::Harness, json.get("ts").moment());
     let kind = json.get("type").filled().unwrap_or("run");

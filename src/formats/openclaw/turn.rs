@@ -165,7 +165,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
         };
         entry.blocks.push(block::tree(&title, metadata, out));
     }
-    if let Some(reasoning) = json.at(&["metadata", "reasoning"]).filled() {
+    if let Some(reasoning) = json.at("metadata.reasoning").filled() {
         entry.push(BlockKind::Thinking(out.prose(reasoning)));
     }
     content(&mut entry, json, out);
@@ -174,7 +174,7 @@ fn message_entry(json: &Json<'_>, out: &mut Batch) -> Entry {
     if call.is_object() {
         let mut call = block::call(call, ToolState::Pending, out);
         call.started = entry.at;
-        entry.push(BlockKind::Call(Box::new(call)));
+        entry.push(call);
     }
     entry
 }
@@ -215,7 +215,7 @@ pub(crate) fn media(entry: &mut Entry, urls: &Json<'_>, kind: &str, out: &mut Ba
                 source,
                 origin: out.origin(),
             };
-            entry.push(BlockKind::Image(image));
+            entry.push(image);
         } else {
             let kind = if kind.is_empty() { "attachment" } else { kind };
             entry.blocks.push(block::raw_text(kind, url, out));
@@ -255,20 +255,10 @@ fn read_result(json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> ToolRes
         .blocks()
         .iter()
         .filter(|part| part.get("type").is("image"));
+    let verdict = Verdict::of(error.is_some(), false);
+    let (body, at) = (out.output(&text), json.get("timestamp").moment());
     ToolResult {
-        key: out.origin_key(),
-        tool: None,
-        verdict: if error.is_some() {
-            Verdict::Failed
-        } else {
-            Verdict::Done
-        },
-        body: out.output(&text),
-        patch: None,
         images: images.map(|part| image(part, out)).collect(),
-        facts: Text::default(),
-        at: json.get("timestamp").moment(),
-        duration_ms: None,
-        work: None,
+        ..ToolResult::new(out.origin_key(), verdict, body, at)
     }
 }

@@ -8,7 +8,7 @@ use itertools::Itertools as _;
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::entry::{Break, Piece};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 
 /// Open requests by id.
@@ -45,22 +45,17 @@ impl PermissionRequest {
 impl Asks {
     /// Adds a request; `at` is the time of its event.
     pub(super) fn add(&mut self, recorded: &Json<'_>, at: Option<Timestamp>) -> PermissionRequest {
-        let message = recorded
-            .get("messageID")
-            .text()
-            .or_else(|| recorded.at(&["tool", "messageID"]).text());
+        let message = recorded.first(&["messageID", "tool.messageID"], Json::text);
         let (kind, what) = words(recorded);
         let ask = PermissionRequest {
             id: recorded.get("id").clean(),
             session: recorded.get("sessionID").clean(),
             message,
-            line: Break::Waiting(Text::clean(&format!("{kind}: {what}"))),
-            at: recorded.at(&["time", "created"]).moment().or(at),
+            line: Break::Waiting(text!("{kind}: {what}")),
+            at: recorded.at("time.created").moment().or(at),
             replied: None,
             call: recorded
-                .get("callID")
-                .text()
-                .or_else(|| recorded.at(&["tool", "callID"]).text())
+                .first(&["callID", "tool.callID"], Json::text)
                 .unwrap_or_default(),
             kind,
             what,

@@ -26,7 +26,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::identifies;
 use crate::model::tool::work::{Carrier, Update};
 
@@ -147,8 +147,7 @@ impl OpencodeDecoder {
             .messages
             .message(info, is_file, &mut self.sessions, out);
         if is_file {
-            out.requested_files
-                .push(Text::clean(&format!("part/{key}")));
+            out.requested_files.push(text!("part/{key}"));
         }
         if is_new { Fate::Shown } else { Fate::Merged }
     }
@@ -163,8 +162,7 @@ impl OpencodeDecoder {
         let part = part::decode(json, Piece::of(&name), &name, out);
         self.update_plan(&session, json, out);
         if let (true, Some(child)) = (is_file, &part.child) {
-            out.requested_files
-                .push(Text::clean(&format!("session/{child}")));
+            out.requested_files.push(text!("session/{child}"));
         }
         let ended = part.call().filter(|call| !call.state.is_open());
         if let Some(ask) = ended.and_then(|call| self.permissions.ended(&call.key)) {
@@ -268,7 +266,7 @@ impl OpencodeDecoder {
         let mut entry = out.new_entry(out.origin_key(), Role::Harness, rows::time(json).moment());
         entry.lane = self.sessions.lane_of(&session, out);
         let of_event = json
-            .at(&["payload", "type"])
+            .at("payload.type")
             .filled()
             .map(|name| NamedKind("event", name));
         let kind = of_event.unwrap_or(NamedKind("type", json.get("type").str_or_empty()));
@@ -279,7 +277,7 @@ impl OpencodeDecoder {
     fn update_plan(&mut self, session: &Text, part: &Json<'_>, out: &mut Batch) {
         let is_plan = part.get("tool").is("todowrite");
         let mark = if is_plan {
-            changes::plan_mark(part.at(&["state", "input", "todos"]))
+            changes::plan_mark(part.at("state.input.todos"))
         } else {
             None
         };
@@ -318,7 +316,7 @@ impl OpencodeDecoder {
         out: &mut Batch,
     ) -> Fate {
         if let Some(kind) = changes::diffs("the session", diffs, out) {
-            let key = Text::clean(&format!("diff:{session}"));
+            let key = text!("diff:{session}");
             self.list(
                 key,
                 HeldPart {
@@ -417,13 +415,7 @@ impl OpencodeDecoder {
         let what = recorded.get("event").filled().unwrap_or("edited");
         let file = recorded.get("file").str_or_empty();
         let kind = raw(&format!("file {what}: {file}"), "", out);
-        self.emit_single(
-            Text::clean(&format!("file:{file}")),
-            &Text::default(),
-            kind,
-            true,
-            out,
-        )
+        self.emit_single(text!("file:{file}"), &Text::default(), kind, true, out)
     }
 
     /// Emits a command that the user ran.
@@ -462,12 +454,10 @@ impl OpencodeDecoder {
 
     fn deleted(&mut self, recorded: &Json<'_>, out: &mut Batch) -> Fate {
         let id = recorded
-            .get("sessionID")
-            .text()
-            .or_else(|| recorded.at(&["info", "id"]).text())
+            .first(&["sessionID", "info.id"], Json::text)
             .unwrap_or_default();
         let line = BlockKind::Break(Break::Ended(Text::from("the session was deleted")));
-        self.emit_single(Text::clean(&format!("deleted:{id}")), &id, line, false, out)
+        self.emit_single(text!("deleted:{id}"), &id, line, false, out)
     }
 
     /// Emits an error within the answer that also records it, otherwise as an entry.
@@ -601,11 +591,11 @@ fn with_session<'a>(info: Json<'a>, session: &Text) -> Json<'a> {
 }
 
 fn line_key(session: &Text, piece: Piece) -> Key {
-    Text::clean(&format!("line:{session}:{:x}", piece.0))
+    text!("line:{session}:{:x}", piece.0)
 }
 
 fn plan_key(session: &Text) -> Key {
-    Text::clean(&format!("plan:{session}"))
+    text!("plan:{session}")
 }
 
 fn name_of(part: &Json<'_>, other: impl Fn() -> String) -> String {

@@ -40,7 +40,7 @@ impl Deltas {
     pub(super) fn set(&mut self, piece: Piece, part: &Json<'_>) {
         let is_reasoning = part.get("type").is("reasoning");
         let is_prose = is_reasoning || part.get("type").is("text");
-        let is_ended = !part.at(&["time", "end"]).is_null() || part.get("time").is_null();
+        let is_ended = !part.at("time.end").is_null() || part.get("time").is_null();
         if !is_prose || (is_ended && !part.get("text").str_or_empty().is_empty()) {
             self.remove(piece);
             return;

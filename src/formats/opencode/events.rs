@@ -129,7 +129,7 @@ pub(super) fn newer<'v>(event: &'v Json<'_>) -> Option<&'v str> {
 
 /// The inner event. The stream of all projects wraps each event in `{directory, payload}`.
 pub(super) fn within<'v, 'a>(value: &'v Json<'a>) -> &'v Json<'a> {
-    if value.at(&["payload", "type"]).is_null() {
+    if value.at("payload.type").is_null() {
         value
     } else {
         value.get("payload")

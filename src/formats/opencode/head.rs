@@ -12,7 +12,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::record::Origin;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::Usage;
 
@@ -294,8 +294,8 @@ pub(super) fn addition(entry: &Entry) -> Entry {
 
 /// An entry for the files changed in the turn of a prompt.
 pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option<Entry> {
-    let kind = changes::diffs("this turn", info.at(&["summary", "diffs"]).items(), out)?;
-    let key = Text::clean(&format!("changes:{}", entry.key));
+    let kind = changes::diffs("this turn", info.at("summary.diffs").items(), out)?;
+    let key = text!("changes:{}", entry.key);
     let mut entry = Entry {
         key,
         blocks: vec![Block::new(Piece(0), kind)],
@@ -307,7 +307,7 @@ pub(super) fn changes(entry: &Entry, info: &Json<'_>, out: &mut Batch) -> Option
 
 /// The key of the entry for added content.
 pub(super) fn addition_key(message: &Key) -> Key {
-    Text::clean(&format!("added:{message}"))
+    text!("added:{message}")
 }
 
 /// The sum of usages. A count that none of them has stays `None`.

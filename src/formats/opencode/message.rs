@@ -15,8 +15,8 @@ pub(super) fn usage(info: &Json<'_>) -> Option<Usage> {
     }
     let reasoning = tokens.get("reasoning").count();
     let input = tokens.get("input").count();
-    let cache_read = tokens.at(&["cache", "read"]).count();
-    let cache_write = tokens.at(&["cache", "write"]).count();
+    let cache_read = tokens.at("cache.read").count();
+    let cache_write = tokens.at("cache.write").count();
     let output = tokens.get("output").count();
     let known: u64 = [input, output, cache_read, cache_write]
         .into_iter()
@@ -44,21 +44,16 @@ pub(super) fn failure(error: &Json<'_>) -> Option<Break> {
         return error.text().map(Break::Error);
     }
     let name = error
-        .get("name")
-        .filled()
-        .or(error.get("type").filled())
+        .first(&["name", "type"], Json::filled)
         .unwrap_or_default();
-    let message = error
-        .at(&["data", "message"])
-        .filled()
-        .or(error.get("message").filled());
+    let message = error.first(&["data.message", "message"], Json::filled);
     if matches!(name, "MessageAbortedError" | "aborted") {
         return Some(Break::Interrupted(Text::clean(
             message.unwrap_or("aborted"),
         )));
     }
     let status = error
-        .at(&["data", "statusCode"])
+        .at("data.statusCode")
         .int()
         .map(|code| format!(" {code}"));
     let head = format!(

@@ -17,7 +17,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role, Stop};
 use crate::model::fingerprint::ByKey;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::{ToolKind, ToolState};
@@ -403,7 +403,7 @@ impl MessageStore {
                 self.call_owners.insert(&id, part.piece);
             }
             if identifies(&id) && owner.is_some_and(|owner| owner != part.piece) {
-                part.rename_call(Text::clean(&format!("part:{:x}", part.piece.0)));
+                part.rename_call(text!("part:{:x}", part.piece.0));
             }
         }
         let facts = self.facts.entry(key.clone()).or_default();
@@ -541,7 +541,7 @@ impl MessageStore {
             "assistant" | "" => Role::Assistant,
             _ => Role::Harness,
         };
-        let at = info.at(&["time", "created"]).moment();
+        let at = info.at("time.created").moment();
         let mut entry = out.new_entry(key.clone(), role, at);
         if let Some(known) = self.heads.get(key) {
             entry.origin = known.entry.origin;
@@ -555,7 +555,7 @@ impl MessageStore {
             .map(|_| Box::new(Sender::of(SenderKind::Task)));
         entry.model = info.get("modelID").text().map(|model| self.shared(model));
         entry.stop = Stop::of(info.get("finish").str_or_empty());
-        entry.ended = info.at(&["time", "completed"]).moment();
+        entry.ended = info.at("time.completed").moment();
         entry.marks = Marks {
             open: role == Role::Assistant && !is_closed(info),
             undone: sessions.is_undone(session, key),
@@ -586,7 +586,7 @@ impl MessageStore {
         if !self.systems.insert(piece) {
             return;
         }
-        let key = Text::clean(&format!("system:{:x}", piece.0));
+        let key = text!("system:{:x}", piece.0);
         let mut entry = out.new_entry(key, Role::System, None);
         entry.lane = lane;
         entry.marks.quiet = true;
@@ -630,7 +630,7 @@ pub(super) fn key_of(info: &Json<'_>, out: &Batch) -> Key {
 
 /// Whether the message is complete.
 fn is_closed(info: &Json<'_>) -> bool {
-    !info.at(&["time", "completed"]).is_null() || info.get("error").is_object()
+    !info.at("time.completed").is_null() || info.get("error").is_object()
 }
 
 /// Offers the first prompt as title, for sessions that have none.

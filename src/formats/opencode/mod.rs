@@ -71,7 +71,7 @@ fn sniff(probe: &Probe<'_>) -> ProbeResult {
         return sniff_folder(probe);
     }
     if let Some(header) = probe.header {
-        if is_id(header.at(&["info", "id"]), "ses_") && header.has("messages") {
+        if is_id(header.at("info.id"), "ses_") && header.has("messages") {
             return ProbeResult::yes(
                 Confidence::Certain,
                 Shape::Document,
@@ -124,7 +124,7 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<ProbeResult> {
     objects().next()?;
     let is_message = |value: &Json<'_>| value.get("info").is_object() && value.has("parts");
     if nearly_all(objects(), is_message)
-        && objects().any(|value| is_id(value.at(&["info", "id"]), "msg_"))
+        && objects().any(|value| is_id(value.at("info.id"), "msg_"))
     {
         return Some(ProbeResult::yes(
             Confidence::Certain,
@@ -156,7 +156,7 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<ProbeResult> {
             "rows of the table session_message",
         ));
     }
-    let is_part = |value: &Json<'_>| is_id(value.at(&["part", "messageID"]), "msg_");
+    let is_part = |value: &Json<'_>| is_id(value.at("part.messageID"), "msg_");
     let is_error =
         |value: &Json<'_>| value.get("type").is("error") && is_id(value.get("sessionID"), "ses_");
     (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value)))

@@ -96,9 +96,8 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
     let mut part = DecodedPart::of(piece, Vec::new());
     let mut kinds = Vec::new();
     let sent = sent(json);
-    part.until = ["end", "completed", "start", "created"]
-        .iter()
-        .find_map(|name| json.at(&["time", name]).moment());
+    let until = ["end", "completed", "start", "created"];
+    part.until = json.get("time").first(&until, Json::moment);
     match json.get("type").str_or_empty() {
         "text" => {
             let (block, is_own) = text(json, out);
@@ -111,7 +110,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
         )),
         "tool" => {
             part.is_of_request = false;
-            part.until = json.at(&["state", "time", "start"]).moment();
+            part.until = json.at("state.time.start").moment();
             part.child = tool::child(json.get("state"));
             kinds.extend(tool::decode(json, name, out));
         }
@@ -163,10 +162,10 @@ fn sent(json: &Json<'_>) -> Sent {
     match json.get("type").str_or_empty() {
         "text" if json.get("ignored").is_true() => Sent::Never,
         "tool" => {
-            let time = json.at(&["state", "time"]);
+            let time = json.at("state.time");
             let is_dropped = !time.get("compacted").is_null();
             let end = time.first(&["compacted", "end", "start"], Json::moment);
-            match json.at(&["state", "status"]).str() {
+            match json.at("state.status").str() {
                 // The result may come in a record of its own.
                 Some(_) if json.get("isEvent").is_true() => Sent::Usual,
                 Some("pending" | "running") => words("[Tool execution was interrupted]"),
@@ -207,9 +206,7 @@ fn file(json: &Json<'_>, out: &mut Batch) -> BlockKind {
         address
     };
     let place = source
-        .get("path")
-        .filled()
-        .or(source.get("uri").filled())
+        .first(&["path", "uri"], Json::filled)
         .unwrap_or(address);
     let name = json.get("filename").filled().unwrap_or(place);
     let mut facts = vec![json.get("mime").str_or_empty().to_owned(), place.to_owned()];
@@ -241,7 +238,8 @@ fn lines(range: &Json<'_>, query: &str) -> Option<String> {
     // The language server protocol counts lines from 0.
     let line = |end: &str| {
         range
-            .at(&[end, "line"])
+            .get(end)
+            .get("line")
             .int()
             .map(|line| line.saturating_add(1).to_string())
     };

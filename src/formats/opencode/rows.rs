@@ -80,7 +80,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
         }
         "location-switched" => {
             let place = json
-                .at(&["location", "directory"])
+                .at("location.directory")
                 .filled()
                 .unwrap_or("another place");
             DatabaseRow::Line(setting(format!("works in {place}")))
@@ -92,7 +92,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
 
 /// The time at which the row was created.
 pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
-    let created = json.at(&["time", "created"]);
+    let created = json.at("time.created");
     if created.is_null() {
         json.get("time_created")
     } else {
@@ -141,12 +141,12 @@ fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> Dat
         .filter(|name| json.has(name))
         .map(|name| (name, json.get(name).clone()))
         .collect();
-    let completed = json.at(&["time", "completed"]).clone();
+    let completed = json.at("time.completed").clone();
     let times = [("created", time(json).clone()), ("completed", completed)];
     info.extend([
         ("tokens", tokens(json.get("tokens"))),
         ("role", string(role)),
-        ("source", json.at(&["metadata", "source"]).clone()),
+        ("source", json.at("metadata.source").clone()),
         ("modelID", model(json).clone()),
         ("time", object(times)),
     ]);
@@ -167,13 +167,7 @@ pub(super) fn usage(json: &Json<'_>) -> Option<Usage> {
 /// The token counts with their total, by which `message::usage` determines that reasoning is
 /// separate from output.
 pub(super) fn tokens<'a>(recorded: &Json<'a>) -> Json<'a> {
-    let paths: [&[&str]; 5] = [
-        &["input"],
-        &["output"],
-        &["reasoning"],
-        &["cache", "read"],
-        &["cache", "write"],
-    ];
+    let paths = ["input", "output", "reasoning", "cache.read", "cache.write"];
     let known = paths.iter().filter_map(|path| recorded.at(path).count());
     let total = known.fold(0, u64::saturating_add);
     let mut members = recorded.members().to_vec();
@@ -288,7 +282,7 @@ fn assistant_parts<'a>(json: &Json<'a>) -> Vec<Json<'a>> {
             ("error", retry.get("error").clone()),
         ])
     });
-    let files = json.at(&["snapshot", "files"]);
+    let files = json.at("snapshot.files");
     let patch = (!files.items().is_empty())
         .then(|| object([("type", string("patch")), ("files", files.clone())]));
     content.chain(retry).chain(patch).collect()

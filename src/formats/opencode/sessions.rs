@@ -10,7 +10,7 @@ use crate::model::body::Key;
 use crate::model::edit::{Batch, MetaEdit, Severity};
 use crate::model::entry::{Break, Role};
 use crate::model::record::Origin;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
@@ -79,13 +79,13 @@ impl OpenCodeSessions {
         if let Some(title) = &title {
             session.title = title.clone();
         }
-        let from = info.at(&["revert", "messageID"]).text();
-        session.undone = from.map(|id| (id, info.at(&["revert", "partID"]).is_null()));
-        session.created = info.at(&["time", "created"]).moment().or(session.created);
+        let from = info.at("revert.messageID").text();
+        session.undone = from.map(|id| (id, info.at("revert.partID").is_null()));
+        session.created = info.at("time.created").moment().or(session.created);
         session.source = info.get("forkSessionID").text();
         session.has_total = info.get("location").is_object();
         let rest = |name: &str, how: Text| {
-            let at = info.at(&["time", name]).moment()?;
+            let at = info.get("time").get(name).moment()?;
             Some(IdleState {
                 at,
                 outcome: how,
@@ -100,11 +100,9 @@ impl OpenCodeSessions {
             out.meta(MetaEdit::Id(id.clone()));
             let recorded = [
                 title.map(|title| MetaEdit::Title { rank: 2, title }),
-                info.get("directory")
-                    .text()
-                    .or(info.at(&["location", "directory"]).text())
+                info.first(&["directory", "location.directory"], Json::text)
                     .map(MetaEdit::Cwd),
-                info.at(&["time", "archived"]).moment().map(archived),
+                info.at("time.archived").moment().map(archived),
                 info.get("version").text().map(MetaEdit::Version),
                 info.get("agent").text().map(MetaEdit::Agent),
             ];
@@ -242,8 +240,7 @@ impl OpenCodeSessions {
             out.title(2, title);
         }
         if let Some(parent) = parent {
-            let mut entry =
-                out.new_entry(Text::clean(&format!("parent:{id}")), Role::Harness, None);
+            let mut entry = out.new_entry(text!("parent:{id}"), Role::Harness, None);
             let line = Break::setting(&format!("sub-agent of session {parent}"));
             entry.push(line);
             out.entry(entry);
@@ -309,7 +306,7 @@ impl OpenCodeSessions {
                 scope: Scope::Run,
                 ..Usage::default()
             });
-            let of = Text::clean(&format!("total:{id}"));
+            let of = text!("total:{id}");
             out.usage(of, usage, None);
         }
     }

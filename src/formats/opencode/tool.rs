@@ -55,7 +55,7 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
         headline,
         input: body,
         state: tool_state,
-        started: state.at(&["time", "start"]).moment(),
+        started: state.at("time.start").moment(),
         lane: child(state),
     }));
     std::iter::once(call)
@@ -65,8 +65,8 @@ pub(super) fn decode(json: &Json<'_>, name: &str, out: &mut Batch) -> Vec<BlockK
 
 /// The session that a `task` call started.
 pub(super) fn child(state: &Json<'_>) -> Option<Name> {
-    let recorded = state.at(&["metadata", "sessionId"]).filled();
-    let recorded = recorded.or_else(|| state.at(&["metadata", "sessionID"]).filled());
+    let recorded = state.at("metadata.sessionId").filled();
+    let recorded = recorded.or_else(|| state.at("metadata.sessionID").filled());
     let recorded = recorded.or_else(|| framing::task_session(state.get("output").str_or_empty()));
     recorded.map(Text::clean)
 }
@@ -98,8 +98,8 @@ fn result(json: &Json<'_>, state: &Json<'_>, name: &str, out: &mut Batch) -> Too
     let patch = metadata.get("diff").filled().map(|diff| out.prose(diff));
     let attachments = state.get("attachments").items();
     let (start, end) = (
-        state.at(&["time", "start"]).moment(),
-        state.at(&["time", "end"]).moment(),
+        state.at("time.start").moment(),
+        state.at("time.end").moment(),
     );
     ToolResult {
         key: Text::clean(name),
@@ -160,10 +160,7 @@ fn result_body(json: &Json<'_>, state: &Json<'_>, out: &mut Batch) -> Body {
     let tool = json.get("tool").str_or_empty();
     if state.get("status").is("error") {
         let error = error_of(state);
-        let before = state
-            .get("output")
-            .filled()
-            .or_else(|| state.at(&["metadata", "output"]).filled());
+        let before = state.first(&["output", "metadata.output"], Json::filled);
         return match before {
             Some(before) if before.trim() != error.trim() => {
                 out.output(&format!("{}\n\n{error}", before.trim_end()))
@@ -199,7 +196,7 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
         "The user rejected permission",
         "The user has specified a rule which prevents",
     ];
-    let is_refused = state.at(&["error", "type"]).is("permission.rejected");
+    let is_refused = state.at("error.type").is("permission.rejected");
     if is_refused || refusals.iter().any(|refusal| error.starts_with(refusal)) {
         return Verdict::Refused;
     }
@@ -218,12 +215,12 @@ fn verdict(json: &Json<'_>, state: &Json<'_>) -> Verdict {
 
 /// Whether the user aborted the call.
 fn is_aborted(state: &Json<'_>) -> bool {
-    state.at(&["error", "type"]).is("aborted") || state.get("error").is("Tool execution aborted")
+    state.at("error.type").is("aborted") || state.get("error").is("Tool execution aborted")
 }
 
 /// The note on a command that was stopped.
 fn note<'v>(json: &'v Json<'_>, state: &'v Json<'_>) -> Option<&'v str> {
-    let stopped = state.at(&["metadata", "stopped"]).filled();
+    let stopped = state.at("metadata.stopped").filled();
     stopped.or_else(|| {
         framing::shell_note(
             json.get("tool").str_or_empty(),
@@ -254,7 +251,7 @@ fn facts(json: &Json<'_>, state: &Json<'_>) -> Text {
         (metadata.get("interrupted").is_true(), "interrupted"),
         (metadata.get("truncated").is_true(), "truncated"),
         (
-            !state.at(&["time", "compacted"]).is_null(),
+            !state.at("time.compacted").is_null(),
             "hidden from the model",
         ),
     ];
@@ -272,6 +269,6 @@ fn output_so_far(state: &Json<'_>, out: &mut Batch) -> Option<BlockKind> {
     if !state.get("status").is("running") {
         return None;
     }
-    let output = state.at(&["metadata", "output"]).filled()?;
+    let output = state.at("metadata.output").filled()?;
     Some(BlockKind::raw("output so far", out.output(output)))
 }

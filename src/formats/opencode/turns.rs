@@ -11,7 +11,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Entry, Marks, Role, Stop};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 
 /// The state of these facts, by session.
@@ -70,7 +70,7 @@ impl TurnStates {
         {
             let line = Break::setting(&format!("forked from session {source}"));
             let mut entry = out.new_entry(
-                Text::clean(&format!("fork:{session}")),
+                text!("fork:{session}"),
                 Role::Harness,
                 rows::time(json).moment(),
             );
@@ -102,7 +102,7 @@ impl TurnStates {
             } = rest;
             let is_over = messages.last_time(&session).is_some_and(|last| last <= at);
             let rests = is_over && (how.as_str() == SUSPENDED || !self.recorded.contains(&session));
-            let key = Text::clean(&format!("idle:{session}"));
+            let key = text!("idle:{session}");
             match (rests, self.idle_entries.get(&session)) {
                 (true, Some(known)) if *known == at => {}
                 (true, _) => {
@@ -166,14 +166,14 @@ impl TurnStates {
 /// A queued prompt, or another item in the queue for the model. Its content is in `data`.
 fn queued_prompt(pending: &Json<'_>, out: &mut Batch) -> Option<UndeliveredPrompt> {
     let id = pending.get("id").filled()?;
-    let said = pending.at(&["data", "text"]).filled().unwrap_or_default();
+    let said = pending.at("data.text").filled().unwrap_or_default();
     let title = match pending.get("type").filled() {
         None | Some("user") => "queued".to_owned(),
         Some(kind) => format!("queued {kind}"),
     };
     let at = pending.get("at").moment();
     Some(UndeliveredPrompt {
-        key: Text::clean(&format!("queued:{id}")),
+        key: text!("queued:{id}"),
         at,
         kind: raw(&title, said, out),
     })

@@ -7,9 +7,9 @@ use crate::formats::tools;
 use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Piece, Raw};
+use crate::model::entry::{Block, BlockKind, Piece};
 use crate::model::text::Text;
-use crate::model::tool::{ToolCall, ToolKind, ToolState};
+use crate::model::tool::{ToolCall, ToolState};
 
 /// How an answer ended, as far as its calls are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +68,7 @@ pub(crate) fn raw_text(title: &str, text: &str, out: &mut Batch) -> Block {
 
 /// A block that shows a value as a tree.
 pub(crate) fn tree(title: &str, value: &Json<'_>, out: &mut Batch) -> Block {
-    let title = Text::clean(title);
-    let body = value.to_body(&title, out);
-    Block::new(Piece(0), BlockKind::Raw(Raw { title, body }))
+    Block::new(Piece(0), value.to_block(title, out))
 }
 
 fn call_blocks(block: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Vec<Block> {
@@ -82,7 +80,7 @@ fn call_blocks(block: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Vec<B
     let mut call = call(block, state, out);
     let leftover = block.first(&["partialJson", "partialArgs"], Json::filled);
     call.input.flags.broken_off |= leftover.is_some_and(tools::is_unfinished);
-    let mut blocks = vec![Block::new(Piece(0), BlockKind::Call(Box::new(call)))];
+    let mut blocks = vec![Block::new(Piece(0), call)];
     if let (AnswerEnding::Broken, Some(leftover)) = (ending, leftover) {
         blocks.push(raw_text("unfinished input", leftover, out));
     }
@@ -99,45 +97,30 @@ pub(crate) fn call(block: &Json<'_>, state: ToolState, out: &mut Batch) -> ToolC
         .as_ref()
         .filter(|value| value.is_object())
         .unwrap_or(arguments);
-    let (kind, headline) = kind_and_headline(name, arguments);
-    let mut input = arguments.to_body(&headline, out);
-    input.flags.broken_off = tools::is_truncated(arguments);
     ToolCall {
         key: result::call_key(block.get("id")),
-        name: Text::clean(name),
-        kind,
-        input,
-        headline,
         state,
-        started: None,
-        lane: None,
+        ..named_call(name, arguments, out)
     }
 }
 
-/// The kind and headline of a call. OpenClaw's `tool_call` has the actual tool in its input.
-fn kind_and_headline(name: &str, arguments: &Json<'_>) -> (ToolKind, Text) {
+/// A call of a tool. OpenClaw's `tool_call` has the actual tool in its input.
+fn named_call(name: &str, arguments: &Json<'_>, out: &mut Batch) -> ToolCall {
     if let ("tool_call", Some(inner)) = (name, arguments.get("id").filled()) {
         let kind = tools::kind_of_call(inner, arguments.get("args"));
         let headline = tools::headline(kind, arguments.get("args"));
-        return (kind, Text::clean(format!("{inner} {headline}").trim_end()));
+        let headline = Text::clean(format!("{inner} {headline}").trim_end());
+        return tools::call_of(name, kind, headline, arguments, out);
     }
-    let kind = tools::kind_of_call(name, arguments);
-    (kind, tools::headline(kind, arguments))
+    tools::call(name, arguments, out)
 }
 
-/// A call that only its execution records.
-pub(crate) fn execution(json: &Json<'_>, key: Key, out: &mut Batch) -> ToolCall {
-    let name = json.get("toolName").str_or_empty();
-    let arguments = json.get("args");
-    let (kind, headline) = kind_and_headline(name, arguments);
+/// The call of an execution.
+pub(crate) fn execution(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
     ToolCall {
         key,
-        name: Text::clean(name),
-        kind,
-        input: arguments.to_body(&headline, out),
-        headline,
-        state: ToolState::Running,
+        state,
         started: json.get("timestamp").moment(),
-        lane: None,
+        ..named_call(json.get("toolName").str_or_empty(), json.get("args"), out)
     }
 }

@@ -81,10 +81,7 @@ impl Copies {
                 return call.hash(hasher);
             }
             let content = message.get("content");
-            let words = content
-                .blocks()
-                .iter()
-                .find_map(|block| block.str().or(block.get("text").str()));
+            let words = content.blocks().iter().find_map(|block| block.part_text());
             (content.weight(), prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
             let calls = content.blocks().iter();
             for call in calls.filter(|block| block.get("type").is("toolCall")) {

@@ -12,7 +12,7 @@ use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Entry, Role};
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolResult;
 use crate::model::usage::{Scope, Usage};
@@ -95,7 +95,7 @@ fn result_edits(line: &MessageLine, decoded: Decoded) -> Vec<Edit> {
 
 /// The key of a result, distinct from that of its record.
 pub(crate) fn result_key(of: &Key) -> Key {
-    Text::clean(&format!("result of {of}"))
+    text!("result of {of}")
 }
 
 fn tool_result(
@@ -107,10 +107,10 @@ fn tool_result(
     let result = result::read(line.key.clone(), message, line.at, out);
     let call = result::call_key(message.get("toolCallId"));
     Decoded::Result {
-        inner: runs(line, &call, message.at(&["details", "results"]), read, out),
+        inner: runs(line, &call, message.at("details.results"), read, out),
         call,
         result: Box::new(result),
-        child: message.at(&["details", "childSessionKey"]).text(),
+        child: message.at("details.childSessionKey").text(),
         usage: usage::read(message.get("usage"), Scope::Extra, out).map(Box::new),
     }
 }
@@ -132,7 +132,7 @@ fn runs(
         .enumerate()
         .filter(|(_, run)| is_run(run))
     {
-        let lane = Text::clean(&format!("{}/{number}", line.key));
+        let lane = text!("{}/{number}", line.key);
         edits.push(Edit::Meta(MetaEdit::Lane {
             name: lane.clone(),
             label: label(run),
@@ -146,7 +146,7 @@ fn runs(
             .zip(next_times(messages, line.at))
         {
             let line = MessageLine {
-                key: Text::clean(&format!("{lane}/{place}")),
+                key: text!("{lane}/{place}"),
                 parent: None,
                 at: message.get("timestamp").moment(),
                 lane: Some(lane.clone()),

@@ -68,9 +68,7 @@ pub(crate) fn custom_state(line: &MessageLine, json: &Json<'_>, out: &mut Batch)
     // Oh My Pi's own: the exit of a process, and the start of a call that the answer also records.
     if kind == "session_exit" {
         let why = data
-            .get("reason")
-            .filled()
-            .or(data.get("kind").filled())
+            .first(&["reason", "kind"], Json::filled)
             .unwrap_or_default();
         return separator(line, Break::Ended(Text::clean(why)), out);
     }

@@ -10,7 +10,8 @@ mod execution;
 mod growing;
 mod known;
 
-use super::decode::{Decoded, decode};
+use super::block;
+use super::decode::{Decoded, decode, result_key};
 use super::message::{self, MessageLine, ReadPrompt};
 use super::result::call_key;
 use crate::formats::json::{self, Json};
@@ -19,7 +20,7 @@ use crate::model::edit::{Batch, Edit};
 use crate::model::entry::Entry;
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::text;
 use crate::model::tool::ToolState;
 use draft::Draft;
 use execution::Executions;
@@ -268,7 +269,7 @@ impl Events {
                 inner,
             } => {
                 // The execution of the tool may have emitted the same result before.
-                result.key = execution::result_key(&call);
+                result.key = result_key(&call);
                 result.duration_ms = result
                     .duration_ms
                     .or_else(|| self.executions.duration(&call));
@@ -337,7 +338,7 @@ impl Events {
         let state = output.map_or(ToolState::Running, |body| {
             ToolState::Streaming(Box::new(body))
         });
-        let made = execution::call(json, call.clone(), state.clone(), out);
+        let made = block::execution(json, call.clone(), state.clone(), out);
         if json.get("type").is("tool_execution_start") {
             self.executions
                 .record_start(&call, json.get("timestamp").moment());
@@ -428,8 +429,8 @@ impl EmittedMessage {
     fn at(out: &Batch, number: usize) -> Self {
         let place = out.origin_key();
         let key: Key = match number {
-            0 => Text::clean(&format!("message{place}")),
-            _ => Text::clean(&format!("message{place}#{number}")),
+            0 => text!("message{place}"),
+            _ => text!("message{place}#{number}"),
         };
         let first: Origin = out.origin();
         Self {

@@ -11,7 +11,7 @@ pub(crate) fn image(block: &Json<'_>, out: &Batch) -> Image {
     let data = block.get("data").str_or_empty();
     let inline = !data.is_empty() && !data.starts_with("blob:");
     let source = block
-        .at(&["source", "url"])
+        .at("source.url")
         .filled()
         .or_else(|| (!inline).then_some(data).filter(|d| !d.is_empty()));
     Image {

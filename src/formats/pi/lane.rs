@@ -6,14 +6,14 @@
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::Entry;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, text};
 use crate::model::tool::identifies;
 use crate::model::tool::work::{Update, WorkReference};
 
 /// The key for an item of a lane, unique within the session.
 pub(crate) fn inside(lane: Option<&Name>, key: Key) -> Key {
     match lane {
-        Some(lane) if identifies(&key) => Text::clean(&format!("{lane}/{key}")),
+        Some(lane) if identifies(&key) => text!("{lane}/{key}"),
         Some(_) | None => key,
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn into_lane(from: usize, lane: &Name, out: &mut Batch) {
 }
 
 fn of_lane(edit: Edit, lane: &Name) -> Option<Edit> {
-    let own = |key: Key| Text::clean(&format!("{lane}/{key}"));
+    let own = |key: Key| text!("{lane}/{key}");
     let call_key = |key: Key| inside(Some(lane), key);
     Some(match edit {
         Edit::Entry(entry) => {

@@ -5,7 +5,7 @@
 
 use crate::model::edit::Edit;
 use crate::model::entry::{BlockKind, Break, Entry, Role};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 
 /// The text that OpenClaw writes if there was no answer.
 const NOTHING: &str = "[assistant turn failed before producing content]";
@@ -48,7 +48,7 @@ impl Retries {
         };
         run.count += 1;
         entry.blocks.clear();
-        let error = Text::clean(&format!("{} ×{}", run.error, run.count));
+        let error = text!("{} ×{}", run.error, run.count);
         run.first
             .blocks
             .retain(|block| !matches!(block.kind, BlockKind::Break(_)));

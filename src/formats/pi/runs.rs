@@ -18,7 +18,7 @@ use crate::formats::roots::{file_name, folder_name};
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::usage::{Scope, Usage};
 
 /// The file name of a run.
@@ -38,7 +38,7 @@ pub(super) fn name_of(path: &Path) -> Option<Name> {
     let is_number = |number: &str| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
     let is_run = file_name(path) == FILE && number.strip_prefix(FOLDER).is_some_and(is_number);
     let folder = path.parent().filter(|_| is_run).map(folder_name)?;
-    Some(Text::clean(&format!("{folder}/{number}")))
+    Some(text!("{folder}/{number}"))
 }
 
 /// Whether a file is that of an agent of Oh My Pi: its folder is named after the time and id of a
@@ -117,12 +117,7 @@ impl AgentRuns {
         let Some(line) = json.get("id").text() else {
             return;
         };
-        for (number, one) in message
-            .at(&["details", "results"])
-            .items()
-            .iter()
-            .enumerate()
-        {
+        for (number, one) in message.at("details.results").items().iter().enumerate() {
             let named = one
                 .get("sessionFile")
                 .filled()
@@ -130,7 +125,7 @@ impl AgentRuns {
             // Results of Oh My Pi have an id and no messages.
             let named = named.or_else(|| one.get("id").text().filter(|_| !one.has("messages")));
             let Some(name) = named else { continue };
-            let inner = Text::clean(&format!("{line}/{number}"));
+            let inner = text!("{line}/{number}");
             let sums = [result_key(&inner), result_key(&line)];
             let label = one.first(&["description", "task", "agent"], Json::filled);
             let label = label.map(|label| Text::stub(label, LABEL_CHARS));

@@ -20,7 +20,7 @@ use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::{Break, Piece, Role};
 use crate::model::fingerprint::ByKey;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
@@ -146,7 +146,7 @@ impl SessionDecoder {
         if number == 0 {
             place
         } else {
-            Text::clean(&format!("{place}#{number}"))
+            text!("{place}#{number}")
         }
     }
 }

@@ -20,10 +20,7 @@ pub fn read(usage: &Json<'_>, scope: Scope, out: &mut Batch) -> Option<Usage> {
     }
     let [input, output, cache_read, cache_write] = counts.map(Json::count);
     // 0 may mean that pi has no price for the model: see `zeros`.
-    let cost = usage
-        .at(&["cost", "total"])
-        .number()
-        .or_else(|| usage.get("cost").number());
+    let cost = usage.first(&["cost.total", "cost"], Json::number);
     let cost = cost.filter(|usd| *usd >= 0.0);
     Some(Usage {
         scope,

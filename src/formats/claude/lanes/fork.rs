@@ -108,7 +108,7 @@ impl Forks {
         lanes: &mut SubAgents,
         out: &mut Batch,
     ) {
-        if !block.at(&["input", "subagent_type"]).is("fork") {
+        if !block.at("input.subagent_type").is("fork") {
             return;
         }
         let ends = self.possible_ends(line);
@@ -134,14 +134,8 @@ pub(crate) fn inherits(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
 /// Whether a line has a fork's instructions: everything before it in its file is copied.
 pub(crate) fn has_fork_instructions(line: &TranscriptLine<'_>) -> bool {
     let says = |block: &Json<'_>| {
-        let text = block.str().or_else(|| block.get("text").str());
+        let text = block.part_text();
         block_type(block) == "text" && text.is_some_and(|text| opens(text.trim_start(), FORK))
     };
-    line.kind() == "user"
-        && line
-            .json
-            .at(&["message", "content"])
-            .blocks()
-            .iter()
-            .any(says)
+    line.kind() == "user" && line.json.at("message.content").blocks().iter().any(says)
 }

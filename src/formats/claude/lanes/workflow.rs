@@ -13,7 +13,7 @@ use crate::model::body::Key;
 use crate::model::edit::Batch;
 use crate::model::entry::{Block, BlockKind, Break, Piece, Raw, Role};
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::tool::identifies;
 
 /// The run of the workflow whose folder contains a file.
@@ -120,7 +120,7 @@ fn end_of(
     out: &mut Batch,
 ) -> Fate {
     session.lanes.enter(agent, out);
-    let key: Key = Text::clean(&format!("workflow:{agent}:{}", out.origin_key()));
+    let key: Key = text!("workflow:{agent}:{}", out.origin_key());
     let mut entry = out.new_entry(key, Role::Harness, None);
     entry.lane = Some(agent.clone());
     entry.marks.quiet = is_trace;

@@ -10,7 +10,7 @@ use crate::formats::unknown::{self, NamedKind};
 use crate::model::body::{Body, Image, Key};
 use crate::model::edit::Batch;
 use crate::model::entry::{BlockKind, Break, Role};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::{ToolState, Verdict, ended};
 
 /// Bookkeeping kinds that have code; they are shown at level 4.
@@ -297,7 +297,7 @@ fn agents(payload: &Json<'_>, text: &str, key: &Key, out: &mut Batch) -> Vec<Blo
     for (number, item) in items.iter().chain(prompts).enumerate() {
         let prompt = Json::Object(vec![("prompt".into(), item.clone())]);
         let asked = RecordedCall {
-            key: Text::clean(&format!("{key}/{number}")),
+            key: text!("{key}/{number}"),
             name: "subagent",
             input: if item.is_object() { item } else { &prompt },
             state: ToolState::Pending,
@@ -334,7 +334,7 @@ fn with_result(
     out: &mut Batch,
 ) -> Vec<BlockKind> {
     if let Some(BlockKind::Call(call)) = blocks.last_mut() {
-        let key = Text::clean(&format!("{}:result", call.key));
+        let key = text!("{}:result", call.key);
         call.state = ended(result::plain(key, verdict, out.output(text), None));
     }
     blocks
@@ -343,9 +343,7 @@ fn with_result(
 /// A question with its options, the chosen one marked.
 fn question(payload: &Json<'_>, text: &str, out: &mut Batch) -> BlockKind {
     let asked = payload
-        .get("question")
-        .filled()
-        .or(payload.get("response").filled())
+        .first(&["question", "response"], Json::filled)
         .unwrap_or(text);
     let selected = payload.get("selected").filled();
     let options = payload.get("options").items().iter().filter_map(Json::str);

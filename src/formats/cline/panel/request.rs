@@ -46,7 +46,7 @@ impl PanelRequest {
             at: message.get("ts").moment(),
             index: message.get("conversationHistoryIndex").int(),
             usage,
-            model: message.at(&["modelInfo", "modelId"]).text(),
+            model: message.at("modelInfo.modelId").text(),
         }
     }
 }

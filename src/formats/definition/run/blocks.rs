@@ -14,7 +14,7 @@ use crate::model::body::{Image, Key};
 use crate::model::change;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Raw};
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::tool::work::Work;
 use crate::model::tool::{self, ToolCall, ToolResult, ToolState, Verdict};
 
@@ -100,7 +100,7 @@ impl DefinitionDecoder {
                     let result = self.once.result_of(call, &head.key, head.lane.clone());
                     results.extend(result);
                 } else {
-                    blocks.push(BlockKind::Call(Box::new(call)));
+                    blocks.push(call.into());
                 }
             }
             BlockSource::Result(rule) => {
@@ -120,10 +120,7 @@ impl DefinitionDecoder {
             return;
         }
         if matches!(kind, "image_url" | "input_image") {
-            let url = item
-                .at(&["image_url", "url"])
-                .str()
-                .or(item.get("image_url").str());
+            let url = item.first(&["image_url.url", "image_url"], Json::str);
             let data = url.or(item.get("url").str()).unwrap_or_default();
             blocks.push(BlockKind::Image(image(data, Text::default(), out)));
             return;
@@ -252,7 +249,7 @@ impl DefinitionDecoder {
             return None;
         }
         let tool = rule.tool.word(scope);
-        let key = Text::clean(&format!("{}:{number}", head.key));
+        let key = text!("{}:{number}", head.key);
         let of = rule.of.as_ref()?;
         let id = match of {
             CallId::Path(path) => Some(self.runs.id(path, scope).unwrap_or_default()),
@@ -376,7 +373,7 @@ fn within(
 
 /// The key of a result that its call contains.
 fn key_within(call: &Key) -> Key {
-    Text::clean(&format!("{call}:result"))
+    text!("{call}:result")
 }
 
 fn of_rule(rule: &ResultRule, key: Key, scope: PathScope<'_>, out: &mut Batch) -> ToolResult {
@@ -407,7 +404,7 @@ fn of_rule(rule: &ResultRule, key: Key, scope: PathScope<'_>, out: &mut Batch) -
         images: Vec::new(),
         facts: exit
             .filter(|code| *code != 0.0)
-            .map(|code| Text::clean(&format!("exit {code}")))
+            .map(|code| text!("exit {code}"))
             .unwrap_or_default(),
         at: rule.at.moment(scope),
         duration_ms: rule.took.count(scope),

@@ -9,7 +9,7 @@ use crate::formats::definition::rule::{COUNTS, UsageRule};
 use crate::formats::json::Json;
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::usage::{self, Usage};
 
 /// The state of usage that agents record as sums.
@@ -130,7 +130,7 @@ impl UsageCounter {
             let is_own = is_own && rule.scope == usage::Scope::Request;
             let mut part = 0;
             let mut sums = Vec::new();
-            let of_rule = |part: usize| Text::clean(&format!("{key}#{number}.{part}"));
+            let of_rule = |part: usize| text!("{key}#{number}.{part}");
             let mut one = |scope: PathScope<'_>| {
                 let holds = rule.when.holds(scope);
                 if !holds && self.emitted.remove(&of_rule(part)) {

@@ -11,7 +11,7 @@ use super::DefinitionDecoder;
 use crate::formats::definition::path::{PathScope, RecordPath};
 use crate::formats::definition::rule::{Numbered, RecordRule};
 use crate::model::body::Key;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 
 /// The runs so far.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl ProgramRuns {
     pub(super) fn id(&self, path: &RecordPath, scope: PathScope<'_>) -> Option<Key> {
         let id = path.word(scope)?;
         Some(if self.number > 1 {
-            Text::clean(&format!("{id}#{}", self.number))
+            text!("{id}#{}", self.number)
         } else {
             id
         })

@@ -5,7 +5,7 @@ use crate::formats::definition::rule::MarkKind;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{BlockKind, Break, Piece, Role};
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
 
 /// The open questions of a lane, in order.
@@ -60,7 +60,7 @@ impl Questions {
                     what,
                     ..
                 } = self.0.remove(index);
-                *answer = Text::clean(&format!("{what}: {answer}"));
+                *answer = text!("{what}: {answer}");
                 head.answered = head.at.filter(|_| at.is_some());
                 (head.key, head.at, *piece) = (key, at, of_question);
             }
@@ -85,7 +85,7 @@ impl Questions {
             let mut entry = out.new_entry(question.key, Role::Harness, question.at);
             entry.lane = lane.cloned();
             entry.ended = at.filter(|_| question.at.is_some());
-            let answered = Text::clean(&format!("{}: answered", question.what));
+            let answered = text!("{}: answered", question.what);
             entry.push_piece(question.piece, Break::Setting(answered));
             out.entry(entry);
         }

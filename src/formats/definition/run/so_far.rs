@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::model::body::Key;
 use crate::model::edit::Batch;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::usage::{Scope, Usage};
 
 /// The usage so far, of all sessions of the file.
@@ -139,7 +139,7 @@ impl SoFar {
         let mut wanted = self.own.clone();
         if self.has_sums {
             let open = |(key, (_, spending)): (&Key, &(u32, Spending))| {
-                (Text::clean(&format!("{key}#open")), spending.clone())
+                (text!("{key}#open"), spending.clone())
             };
             let open: Vec<_> = self.open.iter().map(open).collect();
             wanted.extend(open);
@@ -174,7 +174,7 @@ fn of_number(number: u32) -> String {
 /// Adds usage by model.
 fn add(spent: &mut BTreeMap<Key, Spending>, of: &str, sums: Vec<Spending>) {
     for (usage, model) in sums {
-        let key = Text::clean(&format!("{of}{}", model.as_deref().unwrap_or_default()));
+        let key = text!("{of}{}", model.as_deref().unwrap_or_default());
         match spent.get_mut(&key) {
             Some((known, _)) => join(known, &usage),
             None => {

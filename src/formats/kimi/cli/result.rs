@@ -12,6 +12,12 @@ use crate::model::tool::{ToolResult, Verdict};
 const AROUND: usize = 3;
 /// The maximum length of a message that is shown as facts, in bytes.
 const SHORT: usize = 48;
+/// Words in the messages of refused calls.
+const REFUSALS: [&str; 3] = [
+    "rejected by the user",
+    "rejected by user",
+    "blocked by hook",
+];
 
 pub(crate) fn read(
     key: Key,
@@ -35,32 +41,13 @@ pub(crate) fn read(
     let brief = brief
         .and_then(|brief| brief.get("text").filled())
         .filter(|text| text.len() <= SHORT);
+    let is_refused = is_error && REFUSALS.iter().any(|mark| message.contains(mark));
+    let verdict = Verdict::of(is_error, is_refused);
     ToolResult {
-        key,
-        tool: None,
-        verdict: verdict(is_error, message),
-        body,
         patch: (!diffs.is_empty()).then(|| out.prose(&diffs)),
         images: images(value.get("output"), out),
         facts: brief.map(Text::clean).unwrap_or_default(),
-        at,
-        duration_ms: None,
-        work: None,
-    }
-}
-
-fn verdict(is_error: bool, message: &str) -> Verdict {
-    let is_refused = [
-        "rejected by the user",
-        "rejected by user",
-        "blocked by hook",
-    ]
-    .iter()
-    .any(|mark| message.contains(mark));
-    match (is_error, is_refused) {
-        (false, _) => Verdict::Done,
-        (true, true) => Verdict::Refused,
-        (true, false) => Verdict::Failed,
+        ..ToolResult::new(key, verdict, body, at)
     }
 }
 

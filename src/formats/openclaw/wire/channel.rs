@@ -24,7 +24,7 @@ pub(crate) fn received(json: &Json<'_>, record: &Json<'_>, out: &mut Batch) -> E
         sender.unwrap_or_else(|| "someone".to_owned())
     )];
     facts.extend(word("To").map(|to| format!("to {to}")));
-    facts.extend(self::word(record.at(&["params", "channel"])).or_else(|| word("Provider")));
+    facts.extend(self::word(record.at("params.channel")).or_else(|| word("Provider")));
     facts.extend(word("ChatType"));
     facts.extend(word("MessageThreadId").map(|id| format!("thread {id}")));
     facts.extend(word("ReplyToId").map(|id| format!("reply to {id}")));
@@ -66,7 +66,7 @@ pub(crate) fn telegram(json: &Json<'_>, out: &mut Batch) -> Entry {
     facts.extend(word(chat.get("title")));
     facts.extend(word(recorded.get("message_thread_id")).map(|id| format!("thread {id}")));
     facts.extend(
-        word(recorded.at(&["reply_to_message", "message_id"])).map(|id| format!("reply to {id}")),
+        word(recorded.at("reply_to_message.message_id")).map(|id| format!("reply to {id}")),
     );
     let media = [
         "photo",
@@ -136,7 +136,7 @@ fn contents<'j, 'a>(message: &'j Json<'a>) -> &'j Json<'a> {
     ];
     let inner = wraps
         .iter()
-        .map(|name| message.at(&[name, "message"]))
+        .map(|name| message.get(name).get("message"))
         .find(|inner| inner.is_object());
     inner.unwrap_or(message)
 }
@@ -194,8 +194,8 @@ pub(crate) fn reply(json: &Json<'_>, out: &mut Batch) -> Entry {
         let replied = [
             json.get("replyToId"),
             json.get("reply_to_message_id"),
-            json.at(&["message_reference", "message_id"]),
-            json.at(&["quoted", "key", "id"]),
+            json.at("message_reference.message_id"),
+            json.at("quoted.key.id"),
         ];
         let to = replied
             .iter()

@@ -116,7 +116,7 @@ pub(crate) fn is_decisive(line: &Json<'_>) -> bool {
             payload.has("runId") || payload.has("sessionKey")
         }
         Some(WireFrame::Request) => {
-            line.at(&["params", "message"]).has("From") || line.get("params").has("sessionKey")
+            line.at("params.message").has("From") || line.get("params").has("sessionKey")
         }
         Some(WireFrame::Message) => true,
         Some(

@@ -57,7 +57,7 @@ impl WireRequests {
         );
         // The response is a piece of its own, so that it does not replace the request.
         let piece = if asked.is_some() {
-            Piece::of(&out.origin_key())
+            out.piece()
         } else {
             Piece(0)
         };

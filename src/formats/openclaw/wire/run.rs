@@ -16,9 +16,9 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role, Stop};
 use crate::model::record::Origin;
 use crate::model::tally::Fate;
-use crate::model::text::{Name, Text};
+use crate::model::text::{Name, Text, text};
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{ToolState, Verdict};
+use crate::model::tool::{ToolResult, ToolState, Verdict};
 use crate::model::usage::{Scope, Usage};
 use parts::{PartVoice, Parts};
 
@@ -218,7 +218,7 @@ impl WireRuns {
             run.parts.call(made, state, at);
             return Some(self.hold(payload, is_new, out));
         }
-        let key = Text::clean(&format!("result of {call}"));
+        let key = ToolResult::key_of(&call, None);
         let mut recorded = result::read(key, &as_result(data.get("result")), at, out);
         if data.get("isError").is_true() && recorded.verdict == Verdict::Done {
             recorded.verdict = Verdict::Failed;
@@ -304,10 +304,7 @@ impl WireRun {
 }
 
 fn run_key(payload: &Json<'_>) -> Option<Key> {
-    payload
-        .get("runId")
-        .filled()
-        .map(|run| Text::clean(&format!("run {run}")))
+    payload.get("runId").filled().map(|run| text!("run {run}"))
 }
 
 /// A block with the agent and the session of a run.

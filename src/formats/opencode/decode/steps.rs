@@ -17,7 +17,7 @@ use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit};
 use crate::model::entry::{Block, BlockKind, Entry, Marks, Piece, Role};
 use crate::model::tally::Fate;
-use crate::model::text::Text;
+use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
 use crate::model::usage::{Scope, Usage};
 
@@ -75,12 +75,12 @@ impl OpencodeDecoder {
         let times = [
             event.get("created"),
             data.get("timestamp"),
-            event.at(&["time", "created"]),
+            event.at("time.created"),
         ];
         let at = times.into_iter().find_map(Json::moment);
         let id = event.get("id").text();
         let key = match id.as_ref().and_then(|id| id.strip_prefix("evt_")) {
-            Some(id) => Text::clean(&format!("msg_{id}")),
+            Some(id) => text!("msg_{id}"),
             None => out.origin_key(),
         };
         let this = SessionEvent {

@@ -110,10 +110,7 @@ fn events(export: &Json<'static>, choices: &mut Choices<'_>) -> Vec<String> {
     for (info, parts) in messages {
         let is_late = choices.yes();
         if !is_late {
-            let time = Json::Object(vec![(
-                "created".into(),
-                info.at(&["time", "created"]).clone(),
-            )]);
+            let time = Json::Object(vec![("created".into(), info.at("time.created").clone())]);
             let begun = with(&info, "time", time);
             events.push(message(&with(
                 &with(&begun, "error", Json::Null),

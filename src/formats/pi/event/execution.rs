@@ -7,12 +7,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::formats::json::Json;
-use crate::formats::pi::{block, decode, result};
+use crate::formats::pi::decode::result_key;
+use crate::formats::pi::result;
 use crate::model::body::{Body, Key};
 use crate::model::edit::Batch;
-use crate::model::entry::{Block, BlockKind, Entry, Role};
+use crate::model::entry::{Block, Entry, Role};
 use crate::model::record::Origin;
-use crate::model::text::Text;
+use crate::model::text::text;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
 use crate::model::tool::{ToolCall, ToolResult, ToolState, Verdict};
@@ -127,7 +128,7 @@ impl Executions {
             self.remainder_count = 0;
         }
         let mut entry = fitting.unwrap_or_else(|| {
-            let key = Text::clean(&format!("executions{}", out.origin_key()));
+            let key = text!("executions{}", out.origin_key());
             Box::new(out.new_entry(key, Role::Assistant, at))
         });
         let known = entry
@@ -136,7 +137,7 @@ impl Executions {
         if let Some(known) = known {
             known.state = call.state;
         } else {
-            entry.push(BlockKind::Call(Box::new(call)));
+            entry.push(call);
         }
         self.call_entry = Some(entry.clone());
         (entry, is_new)
@@ -207,7 +208,7 @@ impl Executions {
             self.places.insert(message.clone(), place);
             self.remainder_count += 1;
             let first = born.key.split('/').next().unwrap_or_default();
-            born.key = Text::clean(&format!("{first}/{}", self.remainder_count));
+            born.key = text!("{first}/{}", self.remainder_count);
         }
         let mut results = Vec::new();
         for call in its.iter().filter_map(Block::call) {
@@ -242,14 +243,6 @@ impl Executions {
     }
 }
 
-/// The call of an execution.
-pub(crate) fn call(json: &Json<'_>, key: Key, state: ToolState, out: &mut Batch) -> ToolCall {
-    ToolCall {
-        state,
-        ..block::execution(json, key, out)
-    }
-}
-
 /// The output of a tool so far; `None` if it is empty.
 pub(crate) fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
     let body = payload(Key::default(), so_far, None, out).body;
@@ -276,9 +269,4 @@ fn payload(key: Key, value: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -
     }
     let content = Json::Object(vec![("content".into(), value.clone())]);
     result::read(key, &content, at, out)
-}
-
-/// The key of a call's result, for any line that has it.
-pub(crate) fn result_key(call: &Key) -> Key {
-    decode::result_key(call)
 }
