@@ -105,23 +105,25 @@ fn diff(shown: &Json<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{diff, verdict};
+    use super::{diff, read};
     use crate::formats::json::parse;
+    use crate::model::edit::Batch;
     use crate::model::tool::Verdict;
 
     #[test]
     fn what_the_system_denies_was_not_refused() {
-        assert_eq!(
-            verdict(
-                true,
-                "Failed to read x. Error: [Errno 13] Permission denied: 'x'"
+        for (message, expected) in [
+            (
+                "Failed to read x. Error: [Errno 13] Permission denied: 'x'",
+                Verdict::Failed,
             ),
-            Verdict::Failed
-        );
-        assert_eq!(
-            verdict(true, "The tool call is rejected by the user."),
-            Verdict::Refused
-        );
+            ("The tool call is rejected by the user.", Verdict::Refused),
+        ] {
+            let value = format!(r#"{{"is_error":true,"message":"{message}"}}"#);
+            let value = parse(&value).unwrap();
+            let result = read("k".into(), &value, None, &mut Batch::default());
+            assert_eq!(result.verdict, expected, "{message}");
+        }
     }
 
     #[test]
