@@ -80,11 +80,7 @@ pub(crate) fn content(block: &Json<'_>, site: Site<'_>, out: &mut Batch) -> Bloc
 
 /// Shows the text of a block under a title.
 fn words_under(title: &str, block: &Json<'_>, out: &mut Batch) -> BlockKind {
-    let content = if block.has("content") {
-        block.get("content")
-    } else {
-        block.get("text")
-    };
+    let content = block.either("content", "text");
     let body = out.output(&output_text(content));
     BlockKind::raw(title, body)
 }

@@ -36,7 +36,7 @@ pub(crate) fn block_type<'j>(block: &'j Json<'_>) -> &'j str {
     if block.str().is_some() {
         "text"
     } else {
-        block.get("type").str_or_empty()
+        block.kind()
     }
 }
 
@@ -164,7 +164,7 @@ fn document(part: &Json<'_>) -> Attachment {
         .first(&["title", "name"], Json::filled)
         .or_else(|| source.get("filename").filled());
     let address = source.first(&["url", "file_id", "path"], Json::filled);
-    let is_text = source.get("type").is("text");
+    let is_text = source.kind() == "text";
     let data = source.get("data").str().or_else(|| part.get("data").str());
     let text = match source.get("content") {
         Json::Null => data.filter(|_| is_text).map(str::to_owned),

@@ -246,7 +246,7 @@ fn block(item: &Json<'_>, out: &mut Batch) -> BlockKind {
     if let Some(text) = item.str() {
         return BlockKind::Text(out.prose(text));
     }
-    let kind = item.get("type").str_or_empty();
+    let kind = item.kind();
     let text = item.first(&["text", "content", "thinking"], Json::filled);
     match text {
         Some(text) if matches!(kind, "thinking" | "reasoning") => {

@@ -79,6 +79,14 @@ impl<'a> Json<'a> {
         paths.iter().find_map(|path| read(self.at(path)))
     }
 
+    /// The member at the first path, or that at the second if it is missing or `null`.
+    pub(crate) fn either(&self, path: &str, other: &str) -> &Self {
+        match self.at(path) {
+            Self::Null => self.at(other),
+            value => value,
+        }
+    }
+
     /// Whether an object has this member, even if it is `null`.
     pub(crate) fn has(&self, name: &str) -> bool {
         matches!(self, Self::Object(members) if members.iter().any(|(key, _)| is_named(key, name)))
@@ -105,6 +113,11 @@ impl<'a> Json<'a> {
     /// The string; empty for other values.
     pub(crate) fn str_or_empty(&self) -> &str {
         self.str().unwrap_or("")
+    }
+
+    /// The type by which agents name the kind of a record or part; empty without one.
+    pub(crate) fn kind(&self) -> &str {
+        self.get("type").str_or_empty()
     }
 
     /// The string, unless it is blank.

@@ -61,10 +61,7 @@ impl Format for Pi {
             Container::Headless => Confidence::Likely,
             _ => Confidence::Certain,
         };
-        let header = probe
-            .lines
-            .iter()
-            .find(|line| line.get("type").is("session"));
+        let header = probe.lines.iter().find(|line| line.kind() == "session");
         let version = header
             .filter(|_| container == Container::Session)
             .map(|line| {
@@ -153,7 +150,7 @@ impl Container {
 
 /// The form of pi's container that the lines have; `None` if they have none.
 pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
-    let kind = |line: &Json<'_>| line.get("type").str_or_empty().to_owned();
+    let kind = |line: &Json<'_>| line.kind().to_owned();
     let is_event = |line: &Json<'_>| {
         matches!(
             kind(line).as_str(),
@@ -200,8 +197,7 @@ pub(crate) fn container(lines: &[Json<'_>]) -> Option<Container> {
 fn is_of_droid(line: &Json<'_>) -> bool {
     let is_foreign =
         |block: &Json<'_>| matches!(block.get("type").str(), Some("tool_use" | "tool_result"));
-    line.get("type").is("session_start")
-        || line.at("message.content").items().iter().any(is_foreign)
+    line.kind() == "session_start" || line.at("message.content").items().iter().any(is_foreign)
 }
 
 #[cfg(test)]

@@ -296,7 +296,7 @@ fn is_result(json: &Json<'_>) -> bool {
 }
 
 fn ends_like_call(json: &Json<'_>) -> bool {
-    let kind = json.get("type").str_or_empty().to_lowercase();
+    let kind = json.kind().to_lowercase();
     ENDS.iter().any(|end| kind.ends_with(end)) && has_id(json)
 }
 

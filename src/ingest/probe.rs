@@ -280,7 +280,7 @@ pub(crate) fn claimed(path: &Path) -> Option<&'static dyn Format> {
 
 /// The formats by patterns of paths in their heads.
 fn by_pattern(
-    patterns: fn(&'static Head) -> &'static [String],
+    patterns: fn(&'static Head) -> &'static [&'static str],
 ) -> Vec<(PathBuf, &'static dyn Format)> {
     let of_format = |format: &'static dyn Format| {
         let patterns = patterns(format.head()).iter();

@@ -94,6 +94,13 @@ pub enum ToolState {
 }
 
 impl ToolState {
+    /// The state of a running call with its output so far.
+    pub(crate) fn running(output: Body) -> Self {
+        match output.bytes {
+            0 => Self::Running,
+            _ => Self::Streaming(Box::new(output)),
+        }
+    }
     pub fn result(&self) -> Option<&ToolResult> {
         match self {
             Self::Acknowledged(result)

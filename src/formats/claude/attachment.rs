@@ -43,7 +43,7 @@ pub(crate) fn decode(
     out: &mut Batch,
 ) -> Fate {
     let attachment = line.json.get("attachment");
-    let kind = attachment.get("type").str_or_empty();
+    let kind = attachment.kind();
     let from = out.edits.len();
     let fate = show(line, (kind, attachment), session, out);
     let rendered = ["rendered", "renderedInHumanTurn"];
@@ -95,17 +95,10 @@ fn show(
     if kind == "task_status"
         && let Some((about, end)) = background::of_task(attachment)
     {
-        session.lanes.end_agent(&about);
-        let record = (line.id.clone(), line.at);
-        background::emit(
-            (about, Some(end)),
-            record,
-            Carrier::Notice,
-            line.lane.as_ref(),
-            out,
-        );
+        let end = (about, Some(end));
+        session.lanes.report(line, end, Carrier::Notice, out);
     }
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    let mut entry = line.own_entry(Role::Harness, out);
     if !LOUD.contains(&kind) {
         // Reminders that a mode is still on are frequent.
         entry.marks.trace = attachment.get("reminderType").is("sparse");

@@ -10,12 +10,14 @@ use std::collections::{HashMap, HashSet};
 
 use self::owners::Rank;
 use super::calls::LaneCalls;
+use super::line::TranscriptLine;
+use super::voice::background;
 use crate::formats::lanes::LaneLinker;
 use crate::model::body::Key;
 use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::text::{Name, Text};
 use crate::model::tool::identifies;
-use crate::model::tool::work::WorkReference;
+use crate::model::tool::work::{Carrier, WorkEnd, WorkReference};
 
 /// How trustworthy the source of a link from a sub-agent to its call is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +68,21 @@ impl SubAgents {
         if let Some(work) = &about.handle {
             self.background_work.retain(|(known, _)| known != work);
         }
+    }
+
+    /// Applies what a line reports on background work.
+    pub(crate) fn report(
+        &mut self,
+        line: &TranscriptLine<'_>,
+        (about, end): (WorkReference, Option<WorkEnd>),
+        carrier: Carrier,
+        out: &mut Batch,
+    ) {
+        if end.is_some() {
+            self.end_agent(&about);
+        }
+        let record = (line.id.clone(), line.at);
+        background::emit((about, end), record, carrier, line.lane.as_ref(), out);
     }
 
     /// Takes the work of all sub-agents in the background: it was stopped.

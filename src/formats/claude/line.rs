@@ -54,7 +54,7 @@ impl<'a> TranscriptLine<'a> {
     }
 
     pub(crate) fn kind(&self) -> &'a str {
-        self.json.get("type").str_or_empty()
+        self.json.kind()
     }
 
     /// The key of the answer that it is part of: lines of one answer share `message.id`.
@@ -76,6 +76,11 @@ impl<'a> TranscriptLine<'a> {
         entry
     }
 
+    /// Creates an empty entry with the key of this line.
+    pub(crate) fn own_entry(&self, role: Role, out: &Batch) -> Entry {
+        self.entry(self.id.clone(), role, out)
+    }
+
     /// Creates an empty trace entry.
     pub(crate) fn trace(&self, key: Key, out: &Batch) -> Entry {
         let mut entry = self.entry(key, Role::Harness, out);
@@ -85,7 +90,7 @@ impl<'a> TranscriptLine<'a> {
 
     /// Shows a block by the harness as an entry of its own.
     pub(crate) fn show(&self, kind: impl Into<BlockKind>, is_quiet: bool, out: &mut Batch) -> Fate {
-        let mut entry = self.entry(self.id.clone(), Role::Harness, out);
+        let mut entry = self.own_entry(Role::Harness, out);
         entry.marks.quiet = is_quiet;
         entry.push_piece(self.piece(), kind);
         out.show(entry)

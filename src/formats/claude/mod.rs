@@ -218,7 +218,7 @@ impl ClaudeDecoder {
                 fork::inherits(line, out)
             }
             kind => notes::decode(line, &mut self.session, out).unwrap_or_else(|| {
-                let entry = line.entry(line.id.clone(), Role::Harness, out);
+                let entry = line.own_entry(Role::Harness, out);
                 // A line without a `uuid` is not part of the chain: it is state of the program.
                 let show = if line.has_uuid {
                     unknown::record

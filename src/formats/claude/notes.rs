@@ -77,7 +77,7 @@ pub(crate) fn decode(
 fn continued(line: &TranscriptLine<'_>, session: &mut DecoderState, out: &mut Batch) -> Fate {
     let names = ["continuedInSessionId", "continuedIn", "targetSessionId"];
     let id = line.json.first(&names, Json::text).unwrap_or_default();
-    let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+    let mut entry = line.own_entry(Role::Harness, out);
     entry.push_piece(line.piece(), Break::Continued(id));
     session.continued = Some(Box::new(entry.clone()));
     out.show(entry)

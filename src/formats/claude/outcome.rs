@@ -126,21 +126,14 @@ fn exit_code(text: &str) -> Option<i64> {
 
 fn command_facts(details: &Json<'_>) -> Vec<String> {
     let mut facts = Vec::new();
-    if let Some(text) = details.get("returnCodeInterpretation").filled() {
-        facts.push(text.to_lowercase());
-    }
-    if details.get("interrupted").is_true() {
-        facts.push("interrupted".to_owned());
-    }
-    if let Some(task) = details.get("backgroundTaskId").filled() {
-        facts.push(format!("in the background as {task}"));
-    }
-    if details.get("isImage").is_true() {
-        facts.push("image".to_owned());
-    }
-    if details.get("userModified").is_true() {
-        facts.push("changed by the user".to_owned());
-    }
+    let flag = |name: &str, words: &str| details.get(name).is_true().then(|| words.to_owned());
+    let meaning = details.get("returnCodeInterpretation").filled();
+    facts.extend(meaning.map(str::to_lowercase));
+    facts.extend(flag("interrupted", "interrupted"));
+    let task = details.get("backgroundTaskId").filled();
+    facts.extend(task.map(|task| format!("in the background as {task}")));
+    facts.extend(flag("isImage", "image"));
+    facts.extend(flag("userModified", "changed by the user"));
     if let Some(stdout) = details.get("stdout").str()
         && facts.is_empty()
     {
@@ -166,7 +159,7 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
             facts.push(format!("{lines} of {total} lines"));
         }
         (Some(shown), _) => facts.push(count(shown, "line")),
-        _ if details.get("type").is("pdf") => {
+        _ if details.kind() == "pdf" => {
             facts.extend(file.get("originalSize").count().map(bytes));
         }
         _ => {}
@@ -181,7 +174,7 @@ fn file_facts(details: &Json<'_>) -> Vec<String> {
         };
         let with = |sign: char| lines().filter(|line| line.starts_with(sign)).count();
         facts.push(format!("+{} −{}", with('+'), with('-')));
-    } else if details.get("type").is("create") {
+    } else if details.kind() == "create" {
         let lines = details.get("content").str().map_or(0, count_lines);
         facts.push(count(lines as u64, "line"));
     }
@@ -233,18 +226,10 @@ fn agent_facts(details: &Json<'_>) -> Vec<String> {
     {
         facts.push(status.replace('_', " "));
     }
-    facts.extend(
-        details
-            .get("totalToolUseCount")
-            .count()
-            .map(|calls| count(calls, "call")),
-    );
-    facts.extend(
-        details
-            .get("totalTokens")
-            .count()
-            .map(|tokens| format!("{tokens} tokens")),
-    );
+    let calls = details.get("totalToolUseCount").count();
+    facts.extend(calls.map(|calls| count(calls, "call")));
+    let tokens = details.get("totalTokens").count();
+    facts.extend(tokens.map(|tokens| format!("{tokens} tokens")));
     facts
 }
 
@@ -259,12 +244,8 @@ fn task_facts(details: &Json<'_>) -> Vec<String> {
         facts.push(format!("{done}/{} done", todos.len()));
     }
     facts.extend(details.get("humanSchedule").filled().map(str::to_owned));
-    facts.extend(
-        details
-            .get("retrieval_status")
-            .filled()
-            .map(|status| status.replace('_', " ")),
-    );
+    let status = details.get("retrieval_status").filled();
+    facts.extend(status.map(|status| status.replace('_', " ")));
     let answers = details.get("answers").members().len();
     facts.extend((answers > 0).then(|| count(answers as u64, "answer")));
     facts

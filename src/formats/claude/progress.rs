@@ -2,8 +2,6 @@
 //! contain; until it comes, the newest line is shown as the output of the running call. Messages of
 //! sub-agents are shown as copies until they are read from the sub-agent's file.
 
-use std::borrow::Cow;
-
 use super::hooks;
 use super::lanes::Trust;
 use super::line::TranscriptLine;
@@ -28,51 +26,30 @@ pub(crate) fn decode(
 ) -> Fate {
     let data = line.json.get("data");
     let text = |member: &str| data.get(member).str_or_empty();
-    match text("type") {
+    let output = match data.kind() {
         "bash_progress" | "powershell_progress" => {
-            let output = data.get("fullOutput").filled().unwrap_or(text("output"));
-            set_live_output(line, output, session, out)
+            let output = data.get("fullOutput").filled();
+            output.unwrap_or(text("output")).to_owned()
         }
-        "hook_progress" => hooks::started(line, data, &mut session.hooks, out),
         "mcp_progress" => {
-            let message = data
-                .get("progressMessage")
-                .filled()
-                .unwrap_or(text("status"));
-            set_live_output(
-                line,
-                &format!("{} {message}", text("serverName")),
-                session,
-                out,
-            )
+            let message = data.get("progressMessage").filled();
+            let message = message.unwrap_or(text("status"));
+            format!("{} {message}", text("serverName"))
         }
-        "query_update" => set_live_output(
-            line,
-            &format!("searching for {}", text("query")),
-            session,
-            out,
-        ),
+        "query_update" => format!("searching for {}", text("query")),
         "search_results_received" => {
             let results = count(data.get("resultCount").count().unwrap_or(0), "result");
-            set_live_output(
-                line,
-                &format!("{results} for {}", text("query")),
-                session,
-                out,
-            )
+            format!("{results} for {}", text("query"))
         }
-        "waiting_for_task" => set_live_output(
-            line,
-            &format!("waiting for {}", text("taskDescription")),
-            session,
-            out,
-        ),
-        "agent_progress" => copy(line, data, session, out),
+        "waiting_for_task" => format!("waiting for {}", text("taskDescription")),
+        "hook_progress" => return hooks::started(line, data, &mut session.hooks, out),
+        "agent_progress" => return copy(line, data, session, out),
         other => {
-            let entry = line.entry(line.id.clone(), Role::Harness, out);
-            unknown::show_outside(NamedKind("progress.type", other), line.json, entry, out)
+            let entry = line.own_entry(Role::Harness, out);
+            return unknown::show_outside(NamedKind("progress.type", other), line.json, entry, out);
         }
-    }
+    };
+    set_live_output(line, &output, session, out)
 }
 
 /// Sets the output of a running call. Each line contains all output so far, so that only the newest
@@ -86,12 +63,7 @@ fn set_live_output(
     let call = line.json.get("parentToolUseID").str_or_empty();
     let body = out.output(output.trim());
     if identifies(call) && session.calls.contains(call) {
-        let state = if body.bytes == 0 {
-            ToolState::Running
-        } else {
-            ToolState::Streaming(Box::new(body))
-        };
-        out.state(Text::clean(call), state);
+        out.state(Text::clean(call), ToolState::running(body));
         return Fate::Merged;
     }
     line.show_trace(BlockKind::raw("progress of a call", body), out)
@@ -145,18 +117,8 @@ fn copy(
 fn plain(block: &Json<'_>, line: &TranscriptLine<'_>, out: &mut Batch) -> BlockKind {
     let kind = block_type(block);
     let (title, text) = match kind {
-        "text" => (
-            "message",
-            Cow::Borrowed(
-                block
-                    .str()
-                    .unwrap_or_else(|| block.get("text").str_or_empty()),
-            ),
-        ),
-        "thinking" => (
-            "thinking",
-            Cow::Borrowed(block.get("thinking").str_or_empty()),
-        ),
+        "text" => ("message", block.part_text().unwrap_or_default().into()),
+        "thinking" => ("thinking", block.get("thinking").str_or_empty().into()),
         _ if kind.ends_with("tool_result") => {
             ("result", anthropic::output_text(block.get("content")))
         }

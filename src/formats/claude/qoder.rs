@@ -57,7 +57,7 @@ impl Format for Qoder {
 
 /// Whether a line is the first one of a session.
 fn is_head(line: &Json<'_>) -> bool {
-    line.get("type").is("runtime-config") && line.has("sessionId")
+    line.kind() == "runtime-config" && line.has("sessionId")
 }
 
 fn is_in_qoder_folder(path: &Path) -> bool {

@@ -173,7 +173,7 @@ pub(crate) fn decode(
         other => other,
     };
     let (entry, kind) = if let Some(words) = given {
-        let mut entry = line.entry(line.id.clone(), Role::User, out);
+        let mut entry = line.own_entry(Role::User, out);
         entry.marks.prompt = true;
         (entry, BlockKind::Text(words))
     } else {
@@ -199,15 +199,7 @@ fn enqueue(
         lanes.link(task, call, Trust::Progress, out);
     }
     for (about, end) in background::notices(content) {
-        lanes.end_agent(&about);
-        let record = (line.id.clone(), line.at);
-        background::emit(
-            (about, Some(end)),
-            record,
-            Carrier::Queue,
-            line.lane.as_ref(),
-            out,
-        );
+        lanes.report(line, (about, Some(end)), Carrier::Queue, out);
     }
     let words = words_of(line.json.get("content"));
     let voice = classify(content);

@@ -74,15 +74,13 @@ fn is_iflow(line: &Json<'_>) -> bool {
 }
 
 fn is_chain_line(line: &Json<'_>) -> bool {
-    CHAIN.contains(&line.get("type").str_or_empty())
-        && (line.has("parentUuid") || line.has("isSidechain"))
+    CHAIN.contains(&line.kind()) && (line.has("parentUuid") || line.has("isSidechain"))
 }
 
 fn is_note(line: &Json<'_>) -> bool {
-    NOTES.contains(&line.get("type").str_or_empty())
+    NOTES.contains(&line.kind())
         && ["sessionId", "leafUuid", "messageId"]
             .iter()
             .any(|member| line.has(member))
-        || line.get("type").is("attachment")
-            && line.get("attachment").get("type").filled().is_some()
+        || line.kind() == "attachment" && line.get("attachment").get("type").filled().is_some()
 }

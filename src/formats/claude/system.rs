@@ -61,7 +61,7 @@ pub(crate) fn decode(
             if other == "agents_killed" {
                 stop_agents(line, session, out);
             }
-            let entry = line.entry(line.id.clone(), Role::Harness, out);
+            let entry = line.own_entry(Role::Harness, out);
             unknown::record(NamedKind("system.subtype", other), json, entry, out)
         }
     }
@@ -220,7 +220,7 @@ fn local_command(
     });
     let (title, text) = match classify(content) {
         ClaudeAuthor::Typed(command) => {
-            let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+            let mut entry = line.own_entry(Role::Harness, out);
             let words = Break::setting(&command);
             entry.push_piece(line.piece(), words);
             session.command = Some(PendingCommand::of(&entry));
@@ -246,7 +246,7 @@ fn local_command(
     });
     let output = output.into_iter().collect();
     command::add_output(line, output, session.command.take(), out).unwrap_or_else(|output| {
-        let mut entry = line.entry(line.id.clone(), Role::Harness, out);
+        let mut entry = line.own_entry(Role::Harness, out);
         entry
             .blocks
             .extend(command.map(|command| Block::new(line.piece(), command)));
@@ -257,7 +257,7 @@ fn local_command(
 
 /// Shows a system prompt in a message of its own.
 fn prompt(line: &TranscriptLine<'_>, out: &mut Batch) -> Fate {
-    let mut entry = line.entry(line.id.clone(), Role::System, out);
+    let mut entry = line.own_entry(Role::System, out);
     let body = out.prose(&anthropic::output_text(line.json.at("message.content")));
     entry.push_piece(line.piece(), BlockKind::Text(body));
     out.show(entry)

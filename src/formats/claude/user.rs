@@ -161,11 +161,7 @@ fn is_meta(json: &Json<'_>) -> bool {
 
 /// The structured copy of a result, in the spelling of disk or stream.
 fn details_of<'a>(json: &'a Json<'a>) -> &'a Json<'a> {
-    if json.has("toolUseResult") {
-        json.get("toolUseResult")
-    } else {
-        json.get("tool_use_result")
-    }
+    json.either("toolUseResult", "tool_use_result")
 }
 
 fn is_result(block: &Json<'_>) -> bool {
@@ -442,15 +438,8 @@ fn show(
         heard.program.push(empty);
     }
     for (about, end) in std::mem::take(&mut heard.updates) {
-        session.lanes.end_agent(&about);
-        let record = (line.id.clone(), line.at);
-        background::emit(
-            (about, Some(end)),
-            record,
-            Carrier::Notice,
-            line.lane.as_ref(),
-            out,
-        );
+        let end = (about, Some(end));
+        session.lanes.report(line, end, Carrier::Notice, out);
     }
     let has_notes = !heard.program.is_empty();
     let has_results = !heard.results.is_empty();
@@ -464,7 +453,7 @@ fn show(
         if let Some(words) = heard.words.as_deref().filter(|_| line.lane.is_none()) {
             session.emit_prompt(words, out);
         }
-        let mut entry = line.entry(line.id.clone(), Role::User, out);
+        let mut entry = line.own_entry(Role::User, out);
         entry.marks.prompt = true;
         entry.blocks = blocks(line, heard.own);
         session.requests.end(line.lane.as_ref());
@@ -524,11 +513,7 @@ fn end_call(
         polled,
     } = returned;
     if let Some((about, end, carrier)) = polled {
-        if end.is_some() {
-            session.lanes.end_agent(&about);
-        }
-        let record = (line.id.clone(), line.at);
-        background::emit((about, end), record, carrier, line.lane.as_ref(), out);
+        session.lanes.report(line, (about, end), carrier, out);
     }
     if goes_on {
         out.state(call, ToolState::Streaming(Box::new(result.body)));

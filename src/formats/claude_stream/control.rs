@@ -138,11 +138,7 @@ fn request(
     let text = |member: &str| request.get(member).str_or_empty();
     match text("subtype") {
         "can_use_tool" => {
-            let input = if request.has("input") {
-                request.get("input")
-            } else {
-                request.get("tool_input")
-            };
+            let input = request.either("input", "tool_input");
             let tool = text("tool_name");
             let headline = tools::headline(tools::kind_of_call(tool, input), input);
             let about = format!("{tool}: {headline}");

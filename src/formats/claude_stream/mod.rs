@@ -148,11 +148,7 @@ impl ClaudeStreamDecoder {
 
     fn event(&mut self, line: &TranscriptLine<'_>, kind: &str, out: &mut Batch) -> Fate {
         let json = line.json;
-        let event = if json.has("event") {
-            json.get("event")
-        } else {
-            json.get("data")
-        };
+        let event = json.either("event", "data");
         if let Some((of, usage)) = self
             .partials
             .final_usage(line.lane.as_ref(), kind, event, out)

@@ -80,7 +80,7 @@ impl Partials {
             }
             "content_block_start" => {
                 let block = event.get("content_block");
-                let kind = match block.get("type").str_or_empty() {
+                let kind = match block.kind() {
                     "thinking" | "redacted_thinking" => BlockPartKind::Thinking,
                     other if other.ends_with("tool_use") => {
                         BlockPartKind::Call(block.get("name").str_or_empty().to_owned())
@@ -286,7 +286,7 @@ fn delta<'j>(event: &'j Json<'_>) -> (BlockPartKind, &'j str) {
     if let Some(json) = delta.get("partial_json").str() {
         return (BlockPartKind::Call(String::new()), json);
     }
-    let kind = if delta.get("type").is("signature_delta") {
+    let kind = if delta.kind() == "signature_delta" {
         BlockPartKind::Thinking
     } else {
         BlockPartKind::Text

@@ -72,7 +72,7 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> ProbeResult {
 /// Why a message is of another format that shares types with this one; `None` if it may be of this
 /// one.
 fn foreign(message: &Json<'_>) -> Option<&'static str> {
-    let kind = message.get("type").str_or_empty();
+    let kind = message.kind();
     let is_chain = message.has("parentUuid") || message.has("isSidechain");
     let is_qwen = message.get("message").has("parts") || message.has("systemPayload");
     let is_payload = message.get("payload").is_object();
@@ -95,11 +95,11 @@ fn is_droid(message: &Json<'_>) -> bool {
 }
 
 fn is_init(message: &Json<'_>) -> bool {
-    message.get("type").is("system") && message.get("subtype").is("init")
+    message.kind() == "system" && message.get("subtype").is("init")
 }
 
 fn is_known(message: &Json<'_>) -> bool {
-    let kind = message.get("type").str_or_empty();
+    let kind = message.kind();
     // Other agents begin with a system message without a subtype.
     let is_bare = kind == "system" && !message.has("subtype");
     (TYPES.contains(&kind) && !is_bare) || is_bare_event(message)
@@ -112,7 +112,7 @@ pub(crate) fn is_bare_event(message: &Json<'_>) -> bool {
 
 /// Whether a message has the members of its type: the type alone is weak evidence.
 fn has_shape(message: &Json<'_>) -> bool {
-    match message.get("type").str_or_empty() {
+    match message.kind() {
         "assistant" | "user" => message.get("message").has("content"),
         "stream_event" => message.has("event") || message.has("event_type"),
         "mcp_message" | "conversation_reset" => true,

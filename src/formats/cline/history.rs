@@ -118,10 +118,9 @@ impl TextResults {
         let mut content = DecodedContent::default();
         let mut calls = 0;
         for (index, block) in json.get("content").blocks().iter().enumerate() {
-            match block.str().or(block
-                .get("text")
+            match block
                 .str()
-                .filter(|_| block.get("type").is("text")))
+                .or(block.get("text").str().filter(|_| block.kind() == "text"))
             {
                 Some(text) => text_with_calls(text, frame, &mut calls, &mut content, out),
                 None => any_block(block, index, frame, &mut content, out),
@@ -158,7 +157,7 @@ impl TextResults {
                     self.result(open.take(), frame, &mut content, out);
                 }
                 content.add(added);
-                if block.get("type").is("tool_result") {
+                if block.kind() == "tool_result" {
                     self.has_blocks = true;
                     self.open.answer(block.get("tool_use_id").str_or_empty());
                 }

@@ -158,12 +158,7 @@ impl Decoder for ClineDecoder {
             }
             _ => {
                 let entry = out.new_entry(out.origin_key(), Role::Harness, None);
-                unknown::record(
-                    NamedKind("type", json.get("type").str_or_empty()),
-                    json,
-                    entry,
-                    out,
-                )
+                unknown::record(NamedKind("type", json.kind()), json, entry, out)
             }
         }
     }

@@ -136,7 +136,7 @@ impl Panel {
             .collect();
         entry.mark_by_asides();
         // A command that runs without permission is a `say`.
-        let asks = json.get("type").is("ask") && !entry.marks.open;
+        let asks = json.kind() == "ask" && !entry.marks.open;
         let about = entry
             .calls()
             .find(|call| asks && call.state.is_open())

@@ -30,10 +30,7 @@ pub(super) fn decode(
     let is_known = |value: &&Json<'_>| is_answers(value) || value.has("finishReason");
     let content = parsed.as_ref().filter(is_known).unwrap_or(content);
     let failed = block.get("is_error").is_true() || content.blocks().iter().any(is_failure);
-    let images = content
-        .items()
-        .iter()
-        .filter(|item| item.get("type").is("image"));
+    let images = content.items().iter().filter(|item| item.kind() == "image");
     let text = text(content);
     let verdict = match verdict(prefix(text.trim_start(), BEGIN)) {
         Verdict::Done if failed => Verdict::Failed,
@@ -103,7 +100,7 @@ pub(super) fn text(content: &Json<'_>) -> String {
                 .join("\n")
         }
         Json::Array(items) => {
-            let parts = items.iter().filter(|item| !item.get("type").is("image"));
+            let parts = items.iter().filter(|item| item.kind() != "image");
             let text = |item: &Json<'_>| {
                 item.part_text()
                     .map_or_else(|| item.to_source(), str::to_owned)

@@ -57,7 +57,7 @@ pub(crate) fn other(
     thread: &mut Thread,
     out: &mut Batch,
 ) -> Option<Fate> {
-    let is_deed = || subject(json.get("type").str_or_empty()).is_some();
+    let is_deed = || subject(json.kind()).is_some();
     if out.is_counted
         && is_deed()
         && key_of(json).is_some_and(|key| thread.calls.can_skip_result(key))
@@ -74,7 +74,7 @@ fn key_of<'j>(json: &'j Json<'_>) -> Option<&'j str> {
 impl ReportedAction {
     /// Parses an event or the item in it; `None` if it is about something else.
     pub(crate) fn read(line: &RolloutLine<'_>, json: &Json<'_>, out: &mut Batch) -> Option<Self> {
-        let subject = subject(json.get("type").str_or_empty())?;
+        let subject = subject(json.kind())?;
         let (name, input) = tool_and_input(subject, json);
         let mut call = tools::call(&name, &input, out);
         let output = output(subject, json);
@@ -174,37 +174,21 @@ pub(crate) fn search(
         RepeatedAuthor::Search,
         &tools::headline(ToolKind::Fetch, &input),
     );
-    let deed = ReportedAction::read(line, json, out);
-    let key = json.first(&["call_id", "id"], Json::filled);
-    if key.is_some_and(|key| thread.calls.contains(key)) {
-        return deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out));
-    }
-    if let Some(twin) = thread
-        .repeated_texts
-        .take(RepeatedAuthor::Search, side, print)
-    {
-        let Some(mut deed) = deed else {
-            return Fate::Merged;
-        };
-        deed.call.key = twin.key;
-        return deed.emit(line, thread, out);
-    }
-    let Some(deed) = deed else {
+    let Some(mut deed) = ReportedAction::read(line, json, out) else {
         return Fate::Merged;
     };
-    thread.repeated_texts.wait(
-        RepeatedAuthor::Search,
-        side,
-        print,
-        (deed.call.key.clone(), out.piece()),
-    );
+    let key = json.first(&["call_id", "id"], Json::filled);
+    if key.is_some_and(|key| thread.calls.contains(key)) {
+        return deed.emit(line, thread, out);
+    }
+    let texts = &mut thread.repeated_texts;
+    if let Some(twin) = texts.take(RepeatedAuthor::Search, side, print) {
+        deed.call.key = twin.key;
+    } else {
+        let block = (deed.call.key.clone(), out.piece());
+        texts.wait(RepeatedAuthor::Search, side, print, block);
+    }
     deed.emit(line, thread, out)
-}
-
-/// Decodes an image that the model generated.
-pub(crate) fn picture(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    let deed = ReportedAction::read(line, line.payload, out);
-    deed.map_or(Fate::Merged, |deed| deed.emit(line, thread, out))
 }
 
 fn tool_and_input<'j>(subject: &str, json: &'j Json<'j>) -> (String, Json<'j>) {
@@ -379,7 +363,7 @@ fn patch(changes: &Json<'_>) -> String {
                 diff.push('\n');
             }
         };
-        match change.get("type").str_or_empty() {
+        match change.kind() {
             "add" => whole(
                 '+',
                 format!("--- /dev/null\n+++ {path}\n@@ -0,0 +1,{count} @@\n"),

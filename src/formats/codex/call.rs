@@ -75,7 +75,7 @@ fn name(payload: &Json<'_>) -> String {
     let name = payload
         .get("name")
         .filled()
-        .unwrap_or(match payload.get("type").str_or_empty() {
+        .unwrap_or(match payload.kind() {
             "local_shell_call" => "local_shell",
             "tool_search_call" => "tool_search",
             _ => "",
@@ -236,7 +236,7 @@ pub(crate) fn program_output(
     let name = name(json);
     let outcome = output::read(json.get("output"), line.at, out);
     let key = json.get("id").text().unwrap_or_else(|| out.origin_key());
-    let call = ToolCall {
+    let mut call = ToolCall {
         key,
         ..tools::call_of(
             &name,
@@ -246,6 +246,8 @@ pub(crate) fn program_output(
             out,
         )
     };
+    // The record has no input.
+    call.input.bytes = 0;
     thread.show_call(call, outcome, line, out)
 }
 

@@ -16,11 +16,7 @@ use crate::model::tally::Fate;
 /// The content of an event or an item.
 pub(super) fn content<'j>(line: &RolloutLine<'j>, side: Side) -> &'j Json<'j> {
     let holder = content_holder(line, side);
-    if holder.has("message") {
-        holder.get("message")
-    } else {
-        holder.get("content")
-    }
+    holder.either("message", "content")
 }
 
 /// The object with the content: the payload, or the item in it.
@@ -35,7 +31,7 @@ pub(super) fn content_holder<'j>(line: &RolloutLine<'j>, side: Side) -> &'j Json
 
 /// The text of a part, with its type in either casing.
 pub(super) fn text_in<'j>(part: &'j Json<'_>) -> Option<&'j str> {
-    let kind = part.get("type").str_or_empty();
+    let kind = part.kind();
     let is_text = matches!(
         kind,
         "input_text"
@@ -58,7 +54,7 @@ pub(super) fn without_image_tags<'j, 'a>(
     content: &'j Json<'a>,
 ) -> impl Iterator<Item = &'j Json<'a>> {
     let parts = content.blocks();
-    let has_image = parts.iter().any(|part| part.get("type").is("input_image"));
+    let has_image = parts.iter().any(|part| part.kind() == "input_image");
     let is_tag =
         |text: &str| text == "</image>" || text.starts_with("<image") && text.ends_with('>');
     parts
@@ -130,7 +126,7 @@ pub(super) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
     if let Some(image) = image(part, out) {
         return Some(Block::new(piece, image));
     }
-    let kind = part.get("type").str_or_empty();
+    let kind = part.kind();
     if kind == "encrypted_content" {
         return Some(context_block(piece, "encrypted", "", out));
     }
@@ -152,7 +148,7 @@ pub(super) fn unknown_parts(content: &Json<'_>, piece: Piece, out: &mut Batch) -
 }
 
 pub(super) fn is_unknown(part: &Json<'_>) -> bool {
-    let kind = part.get("type").str_or_empty();
+    let kind = part.kind();
     let is_known = text_in(part).is_some() || is_image(kind) || kind == "encrypted_content";
     !is_known && attached(kind, part).is_none()
 }
@@ -218,7 +214,7 @@ fn is_image(kind: &str) -> bool {
 
 /// Decodes an image, inline as a data URL or referenced.
 pub(super) fn image(part: &Json<'_>, out: &Batch) -> Option<Image> {
-    if !is_image(part.get("type").str_or_empty()) {
+    if !is_image(part.kind()) {
         return None;
     }
     let address = part.first(&["image_url", "data", "path", "url"], Json::filled);

@@ -8,7 +8,7 @@ use super::header;
 use super::lanes::SubAgentThreads;
 use super::line::RolloutLine;
 use super::message;
-use super::repeated_texts::Side;
+use super::repeated_texts::{RepeatedAuthor, Side};
 use super::spent;
 use super::thread::Thread;
 use super::usage::limits;
@@ -32,7 +32,8 @@ pub(crate) fn event(
         "user_message" => message::user(line, Side::Event, payload.get("message"), thread, out),
         "agent_message" => message::answer(line, Side::Event, thread, out),
         "agent_reasoning" | "agent_reasoning_raw_content" => {
-            message::thought(payload.get("text").str_or_empty(), line, thread, out)
+            let text = payload.get("text").str_or_empty();
+            message::event(RepeatedAuthor::Thought, text, line, thread, out)
         }
         "task_started" | "turn_started" => {
             if let Some(tokens) = payload.get("model_context_window").count() {
@@ -94,7 +95,7 @@ fn item(
     lanes: &mut SubAgentThreads,
     out: &mut Batch,
 ) -> Fate {
-    match item.get("type").str_or_empty() {
+    match item.kind() {
         "UserMessage" => message::user(line, Side::Event, item.get("content"), thread, out),
         "AgentMessage" => message::answer(line, Side::Event, thread, out),
         "Reasoning" => {
@@ -103,7 +104,7 @@ fn item(
                 .flat_map(|name| item.get(name).items());
             let fates = texts
                 .filter_map(Json::str)
-                .map(|text| message::thought(text, line, thread, out));
+                .map(|text| message::event(RepeatedAuthor::Thought, text, line, thread, out));
             let fates: Vec<Fate> = fates.collect();
             if fates.contains(&Fate::Shown) {
                 Fate::Shown
@@ -121,7 +122,10 @@ fn item(
         "EnteredReviewMode" | "ExitedReviewMode" => review(line, item, thread, out),
         "HookPrompt" => message::hook(line, item, thread, out),
         "FunctionCallOutput" => call::program_output(line, item, thread, out),
-        "Plan" => message::plan(item.get("text").str_or_empty(), line, thread, out),
+        "Plan" => {
+            let text = item.get("text").str_or_empty();
+            message::event(RepeatedAuthor::Plan, text, line, thread, out)
+        }
         kind => action::other(line, item, thread, out)
             .unwrap_or_else(|| thread.unknown(line, ("item_completed.type", kind), out)),
     }
@@ -278,11 +282,7 @@ fn review(line: &RolloutLine<'_>, json: &Json<'_>, thread: &mut Thread, out: &mu
     let hint = json.first(&["user_facing_hint", "review", "prompt"], Json::filled);
     let hint = hint.unwrap_or_default();
     if !output.is_object() {
-        let is_begin = json
-            .get("type")
-            .str_or_empty()
-            .to_lowercase()
-            .starts_with("enter");
+        let is_begin = json.kind().to_lowercase().starts_with("enter");
         let words = format!(
             "review {}  {hint}",
             if is_begin { "begins" } else { "ended" }
@@ -338,7 +338,7 @@ fn sub_agent(
     let lane = thread.lane.clone();
     let source = report_source(line, lane.as_ref(), out);
     thread.agents.activity(&called, kind, &source, out);
-    thread.tree(line, json.get("type").str_or_empty(), out)
+    thread.tree(line, json.kind(), out)
 }
 
 /// The source for states of sub-agents that the program records for itself.

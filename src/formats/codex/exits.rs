@@ -7,22 +7,26 @@
 //! position where only codes are written.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use itertools::Itertools as _;
+use regex::Regex;
 
 use super::thread_calls::{CELL, RUNNING};
 use crate::formats::json::{self, Json};
 
+type Pattern = LazyLock<Option<Regex>>;
+
 /// The program's own line about the exit code of a command.
-const ENDED: &str = "Process exited with code ";
-/// Text before a code at the end of a line that a script printed about a command.
-const WORDS: [&str; 5] = [
-    "exited with code",
-    "exit code",
-    "exit_code",
-    "exit status",
-    "exitcode",
-];
+static ENDED: Pattern = LazyLock::new(|| Regex::new(r"^Process exited with code (-?[0-9]+)$").ok());
+/// The end of a line that a script printed about a command.
+static AT_END: Pattern = LazyLock::new(|| {
+    let words = "exited with code|exit[ _]?code|exit status";
+    Regex::new(&format!(r"(?i-u)(?:{words})[ :=(`*]*(-?[0-9]+)[.)\]*`]*$")).ok()
+});
+/// The member of an object whose middle was truncated.
+static IN_OBJECT: Pattern =
+    LazyLock::new(|| Regex::new(r#""exit_code"\s*:\s*(-?[0-9]+)\s*(?:[,}]|$)"#).ok());
 /// Members beside a code that mark an object as the result of a command.
 const BESIDE: [&str; 8] = [
     "output",
@@ -164,18 +168,21 @@ fn output_of<'j>(value: &'j Json<'_>) -> Option<&'j str> {
 
 fn codes(text: &str) -> Vec<i64> {
     if text.starts_with(['{', '[']) {
-        return match json::parse(text) {
-            Ok(value) => of_objects(&value, DEEPEST),
-            Err(_) => of_cut_object(text).into_iter().collect(),
-        };
+        if let Ok(value) = json::parse(text) {
+            return of_objects(&value, DEEPEST);
+        }
+        let is_beside = |name: &&str| text.contains(&format!("\"{name}\""));
+        let code = find(&IN_OBJECT, text).filter(|_| BESIDE.iter().any(is_beside));
+        return code.into_iter().collect();
     }
     let lines = || text.lines().map(str::trim);
     let of_head = || head_of(text).and_then(|(head, _)| head.exit);
     let ends = [lines().next(), lines().rfind(|line| !line.is_empty())];
-    let of_ends = || ends.into_iter().flatten().filter_map(of_line);
-    let codes: Vec<i64> = lines()
-        .filter_map(|line| line.strip_prefix(ENDED)?.parse().ok())
-        .collect();
+    let of_ends = || {
+        let ends = ends.into_iter().flatten();
+        ends.filter_map(|line| find(&AT_END, line))
+    };
+    let codes: Vec<i64> = lines().filter_map(|line| find(&ENDED, line)).collect();
     if codes.is_empty() {
         of_head().into_iter().chain(of_ends()).collect()
     } else {
@@ -203,37 +210,15 @@ fn is_of_command(value: &Json<'_>) -> bool {
     value.members().len() == 1 || BESIDE.iter().any(|name| value.has(name))
 }
 
-/// The code in an object whose middle was truncated.
-fn of_cut_object(text: &str) -> Option<i64> {
-    let is_of_command = || {
-        BESIDE
-            .iter()
-            .any(|name| text.contains(&format!("\"{name}\"")))
-    };
-    let (_, behind) = text
-        .split_once("\"exit_code\"")
-        .filter(|_| is_of_command())?;
-    let code = behind.trim_start().strip_prefix(':')?.trim_start();
-    number(code.split([',', '}']).next()?)
-}
-
-/// The code at the end of a line that is about nothing else.
-fn of_line(line: &str) -> Option<i64> {
-    let line: Cow<'_, str> = line.trim_end_matches(['.', ')', ']', '*', '`']).into();
-    let words = line.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
-    let code = line.strip_prefix(words)?;
-    let words = words
-        .trim_end_matches([' ', ':', '=', '(', '`', '*'])
-        .to_ascii_lowercase();
-    WORDS
-        .iter()
-        .any(|word| words.ends_with(word))
-        .then(|| number(code))
-        .flatten()
-}
-
-fn number(text: &str) -> Option<i64> {
-    text.trim().parse().ok()
+/// The code that a pattern finds in a text.
+fn find(pattern: &Pattern, text: &str) -> Option<i64> {
+    pattern
+        .as_ref()?
+        .captures(text)?
+        .get(1)?
+        .as_str()
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]

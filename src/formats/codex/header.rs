@@ -180,7 +180,7 @@ pub(crate) fn copied_from<'j>(first: &'j [Json<'_>]) -> Option<&'j str> {
         return None;
     };
     let header = header.get("payload");
-    let next = rest.iter().find(|next| next.get("type").is("session_meta"));
+    let next = rest.iter().find(|next| next.kind() == "session_meta");
     let other = || {
         next?
             .at("payload.id")

@@ -73,7 +73,7 @@ impl<'a> RolloutLine<'a> {
 
     /// The type of the payload.
     pub(crate) fn kind(&self) -> &'a str {
-        self.payload.get("type").str_or_empty()
+        self.payload.kind()
     }
 
     /// The turn that it names.
@@ -86,7 +86,7 @@ impl<'a> RolloutLine<'a> {
 
 /// Determines the class of a line by its type.
 pub(crate) fn class_of(json: &Json<'_>) -> LineClass {
-    let kind = json.get("type").str_or_empty();
+    let kind = json.kind();
     if !json.has("payload") {
         return match kind {
             _ if BARE.contains(&kind) => LineClass::Item,

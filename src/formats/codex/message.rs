@@ -16,7 +16,7 @@ use super::repeated_texts::{self, RepeatedAuthor, RepeatedText, Side};
 use super::thread::{Thread, context_block};
 use crate::formats::inline;
 use crate::formats::json::Json;
-use crate::model::body::{Body, Image};
+use crate::model::body::Image;
 use crate::model::edit::{Batch, MetaEdit};
 use crate::model::entry::sender::{Sender, SenderKind};
 use crate::model::entry::{Block, BlockKind, Entry, Piece, Role, Stop};
@@ -356,41 +356,9 @@ pub(crate) fn reasoning(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut B
     thread.emit(entry, out)
 }
 
-/// Decodes reasoning from its event.
-pub(crate) fn thought(
-    text: &str,
-    line: &RolloutLine<'_>,
-    thread: &mut Thread,
-    out: &mut Batch,
-) -> Fate {
-    event(
-        (RepeatedAuthor::Thought, BlockKind::Thinking),
-        text,
-        line,
-        thread,
-        out,
-    )
-}
-
-/// Decodes a plan from its event; the answer that contains it may come before or after.
-pub(crate) fn plan(
-    text: &str,
-    line: &RolloutLine<'_>,
-    thread: &mut Thread,
-    out: &mut Batch,
-) -> Fate {
-    event(
-        (RepeatedAuthor::Plan, BlockKind::Text),
-        text,
-        line,
-        thread,
-        out,
-    )
-}
-
-/// Shows the text of an event, unless an item had it before.
-fn event(
-    (voice, kind): (RepeatedAuthor, fn(Body) -> BlockKind),
+/// Shows reasoning or a plan from its event, unless an item had it before.
+pub(crate) fn event(
+    voice: RepeatedAuthor,
     text: &str,
     line: &RolloutLine<'_>,
     thread: &mut Thread,
@@ -406,8 +374,14 @@ fn event(
         return Fate::Merged;
     }
     let mut entry = thread.answer(line, out);
-    let piece = out.piece();
-    entry.push_piece(piece, kind(out.prose(text)));
+    let (piece, body) = (out.piece(), out.prose(text));
+    entry.push_piece(
+        piece,
+        match voice {
+            RepeatedAuthor::Thought => BlockKind::Thinking(body),
+            _ => BlockKind::Text(body),
+        },
+    );
     thread
         .repeated_texts
         .wait(voice, Side::Event, print, (entry.key.clone(), piece));

@@ -227,7 +227,7 @@ fn dispatch(
         LineClass::State => Fate::Passed("a mark between lines"),
         LineClass::Note => notes::note(line, thread, out),
         LineClass::Unknown => {
-            let kind = line.input.json.get("type").str_or_empty();
+            let kind = line.input.json.kind();
             thread.unknown(line, ("type", kind), out)
         }
     }
@@ -257,7 +257,9 @@ fn item(
             call::output(line, thread, out)
         }
         "web_search_call" => action::search(line, Side::Item, line.payload, thread, out),
-        "image_generation_call" => action::picture(line, thread, out),
+        "image_generation_call" => {
+            action::other(line, line.payload, thread, out).unwrap_or(Fate::Merged)
+        }
         "configuration_update" => notes::configuration(line, thread, out),
         kind => thread.unknown(line, ("response_item.type", kind), out),
     }

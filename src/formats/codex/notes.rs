@@ -9,7 +9,7 @@ use crate::model::tally::Fate;
 
 /// Decodes a note by the type of its record.
 pub(crate) fn note(line: &RolloutLine<'_>, thread: &mut Thread, out: &mut Batch) -> Fate {
-    let kind = line.input.json.get("type").str_or_empty();
+    let kind = line.input.json.kind();
     let payload = line.payload;
     match (kind, line.kind()) {
         ("inter_agent_communication", _) => message::between_agents(line, thread, out),

@@ -42,7 +42,7 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> ProbeResult {
 fn is_enveloped(line: &Json<'_>) -> bool {
     let is_known = match class_of(line) {
         LineClass::State => false,
-        LineClass::Unknown => is_named(line.get("type").str_or_empty()),
+        LineClass::Unknown => is_named(line.kind()),
         _ => true,
     };
     line.get("payload").is_object() && is_known && line.has("timestamp")

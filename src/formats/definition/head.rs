@@ -33,13 +33,13 @@ pub struct Head {
     /// Kinds of records that need no code.
     pub(crate) kinds: Kinds,
     /// Path templates of the companion files of a session.
-    pub(crate) companions: Vec<String>,
+    pub(crate) companions: Vec<&'static str>,
     /// Names of session files in any folder, with wildcards, if they have neither `.json` nor
     /// `.ndjson` in them.
-    pub(crate) names: Vec<String>,
+    pub(crate) names: Vec<&'static str>,
     /// Patterns of files that belong to the agent in any folder, so that their names say which
     /// session they are.
-    pub(crate) claims: Vec<String>,
+    pub(crate) claims: Vec<&'static str>,
     /// A database of the agent with rows about all sessions.
     pub(crate) rows_beside: Option<RowsBeside>,
     /// Whether a database of the agent is an index of session files, so that its rows count only if

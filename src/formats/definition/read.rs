@@ -182,32 +182,26 @@ fn leak(text: &str) -> &'static str {
 fn chat(mut table: table::TomlTable<'_>) -> Chat {
     let mut voices = Vec::new();
     for role in ["user", "assistant"] {
-        let lines = table.strings(role);
-        voices.extend(lines.into_iter().map(|(line, _)| (leak(line), role)));
+        let lines = table.words(role).into_iter();
+        voices.extend(lines.map(|line| (line, role)));
     }
-    let mut mark = |key| table.word(key);
-    let (sign, thinking) = (mark("sign"), mark("thinking"));
-    let (call, result) = (mark("call"), mark("result"));
-    table.finish();
-    Chat {
+    let chat = Chat {
         voices,
-        sign,
-        thinking,
-        call,
-        result,
-    }
+        sign: table.word("sign"),
+        thinking: table.word("thinking"),
+        call: table.word("call"),
+        result: table.word("result"),
+    };
+    table.finish();
+    chat
 }
 
 fn facts(table: &mut table::TomlTable<'_>) -> Vec<FactRule> {
     let Some(mut inner) = table.table("session") else {
         return Vec::new();
     };
-    let firsts: Vec<String> = inner
-        .strings("first")
-        .into_iter()
-        .map(|(name, _)| name.to_owned())
-        .collect();
-    let is_first = |name: &str| firsts.iter().any(|first| first == name);
+    let firsts = inner.words("first");
+    let is_first = |name: &str| firsts.contains(&name);
     let mut rules = Vec::new();
     for (name, fact) in FACTS {
         let path = inner.required_path(name);

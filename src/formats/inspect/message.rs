@@ -86,7 +86,7 @@ pub(super) fn emit_input(
 
 fn block(part: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) -> Option<Block> {
     let text = |name: &str| sample.attached.text(part.get(name).str_or_empty());
-    let kind = match (part.get("type").str_or_empty(), part.str()) {
+    let kind = match (part.kind(), part.str()) {
         (_, Some(whole)) => {
             let whole = sample.attached.text(whole);
             BlockKind::Text((!whole.trim().is_empty()).then(|| out.prose(&whole))?)
@@ -143,7 +143,7 @@ fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
     let texts = content.iter().filter_map(|part| part.part_text());
     let texts: Vec<Cow<'_, str>> = texts.map(|text| sample.attached.text(text)).collect();
     let error = json.get("error");
-    let kind = error.get("type").str_or_empty();
+    let kind = error.kind();
     let said = texts.join("\n");
     let said = match error.get("message").filled() {
         Some(why) if said.trim().is_empty() => why.to_owned(),
@@ -151,7 +151,7 @@ fn result(json: &Json<'_>, sample: &EvalSample<'_>, out: &mut Batch) {
         _ => said,
     };
     let call = call_key(id, nth, sample);
-    let images = content.iter().filter(|part| part.get("type").is("image"));
+    let images = content.iter().filter(|part| part.kind() == "image");
     let is_refused = matches!(kind, "approval" | "permission");
     let verdict = Verdict::of(!error.is_null(), is_refused);
     let key = ToolResult::key_of(&call, None);

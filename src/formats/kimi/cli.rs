@@ -153,7 +153,7 @@ impl Decoder for KimiCliDecoder {
             }
             return BESIDE;
         }
-        if json.get("type").is("metadata") {
+        if json.kind() == "metadata" {
             if let Some(value) = json.get("protocol_version").text() {
                 out.fact("protocol", value);
             }
@@ -161,7 +161,7 @@ impl Decoder for KimiCliDecoder {
         }
         let message = json.get("message");
         let event = WireEvent {
-            kind: message.get("type").str_or_empty(),
+            kind: message.kind(),
             payload: message.get("payload"),
             at: json.get("timestamp").moment(),
         };
@@ -393,7 +393,7 @@ impl KimiCliDecoder {
         }
         let inner = payload.get("event");
         let event = WireEvent {
-            kind: inner.get("type").str_or_empty(),
+            kind: inner.kind(),
             payload: inner.get("payload"),
             at: event.at,
         };

@@ -128,7 +128,7 @@ impl WireState {
     fn record(&mut self, input: Input<'_>, out: &mut Batch) -> Fate {
         let json = input.json;
         let at = json.first(&["time", "created_at"], Json::moment);
-        let kind = json.get("type").str_or_empty();
+        let kind = json.kind();
         match kind {
             "full_compaction.complete" => Fate::Merged,
             "turn.prompt" | "turn.steer" => {
@@ -291,7 +291,7 @@ impl WireState {
     // === the loop ===
 
     fn step(&mut self, event: &Json<'_>, at: Option<Timestamp>, out: &mut Batch) -> Option<Fate> {
-        Some(match event.get("type").str_or_empty() {
+        Some(match event.kind() {
             "step.begin" => {
                 self.is_cancelled = false;
                 self.agent.begin_step(out);
@@ -364,9 +364,7 @@ impl WireState {
             self.agent.meta(MetaEdit::Fact { name, value }, out);
         }
         let Some(prompt) = json.get("systemPrompt").filled() else {
-            return self
-                .agent
-                .tree(json.get("type").str_or_empty(), json, at, out);
+            return self.agent.tree(json.kind(), json, at, out);
         };
         if self.prompt_of_system.replace(Piece::of(prompt)) == Some(Piece::of(prompt)) {
             return Fate::Merged;

@@ -13,7 +13,7 @@ use crate::model::text::Text;
 
 /// A part as a block; `None` if it is blank.
 pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Block> {
-    let kind = match (part.get("type").str_or_empty(), text_part(part)) {
+    let kind = match (part.kind(), text_part(part)) {
         (_, Some(text)) => BlockKind::Text((!text.trim().is_empty()).then(|| out.prose(text))?),
         ("text", None) => return None,
         ("think", None) => BlockKind::Thinking(out.prose(part.get("think").str_or_empty())),
@@ -25,7 +25,7 @@ pub(crate) fn block(part: &Json<'_>, piece: Piece, out: &mut Batch) -> Option<Bl
 
 /// Whether the kind of a part is known.
 pub(crate) fn is_named(part: &Json<'_>) -> bool {
-    let kind = part.get("type").str_or_empty();
+    let kind = part.kind();
     text_part(part).is_some()
         || [
             "think",

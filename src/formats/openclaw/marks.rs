@@ -37,8 +37,7 @@ fn of_line(line: &Json<'_>) -> Option<String> {
         "calls through tool_call"
     } else if starts_with_metadata(message) {
         "prompts from a chat"
-    } else if line.get("type").is("session")
-        && is_in_state_dir(Path::new(line.get("cwd").str_or_empty()))
+    } else if line.kind() == "session" && is_in_state_dir(Path::new(line.get("cwd").str_or_empty()))
     {
         "a workspace of the gateway"
     } else {

@@ -26,7 +26,7 @@ pub(crate) fn sniff(probe: &Probe<'_>) -> Option<&'static str> {
 }
 
 pub(crate) fn is_record(line: &Json<'_>) -> bool {
-    let kind = line.get("type").str_or_empty();
+    let kind = line.kind();
     let is_run = line.has("runId") && line.has("sessionId");
     line.get("traceSchema").is("openclaw-trajectory")
         || (is_run

@@ -71,7 +71,7 @@ pub(crate) fn sniff_plain(lines: &[Json<'_>]) -> Option<&'static str> {
 }
 
 fn is_pi_message(line: &Json<'_>) -> bool {
-    let is_call = |block: &Json<'_>| block.get("type").is("toolCall");
+    let is_call = |block: &Json<'_>| block.kind() == "toolCall";
     line.get("role").is("toolResult")
         || line.get("content").items().iter().any(is_call)
         || (line.has("api") && line.has("provider"))
@@ -121,13 +121,7 @@ impl SessionTurns {
             out.entry(entry);
             return Fate::Shown;
         }
-        let has_output = result.body.bytes > 0;
-        let state = if has_output {
-            ToolState::Streaming(Box::new(result.body))
-        } else {
-            ToolState::Running
-        };
-        out.state(call, state);
+        out.state(call, ToolState::running(result.body));
         Fate::Merged
     }
 }
@@ -254,7 +248,7 @@ fn read_result(json: &Json<'_>, recorded: &Json<'_>, out: &mut Batch) -> ToolRes
         .get("content")
         .blocks()
         .iter()
-        .filter(|part| part.get("type").is("image"));
+        .filter(|part| part.kind() == "image");
     let verdict = Verdict::of(error.is_some(), false);
     let (body, at) = (out.output(&text), json.get("timestamp").moment());
     ToolResult {

@@ -11,7 +11,7 @@ use self::steps::Steps;
 use super::asks::{Asks, PermissionRequest};
 use super::blocks::raw;
 use super::deltas::Deltas;
-use super::events::{self, EventTopic};
+use super::events;
 use super::head::Owner;
 use super::messages::{MessageStore, key_of};
 use super::part::{self, DecodedPart};
@@ -27,8 +27,9 @@ use crate::model::edit::{Batch, Edit, MetaEdit};
 use crate::model::entry::{Block, BlockKind, Break, Entry, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Text, text};
+use crate::model::timestamp::Timestamp;
 use crate::model::tool::identifies;
-use crate::model::tool::work::{Carrier, Update};
+use crate::model::tool::work::{Carrier, Update, WorkEnd, WorkReference};
 
 /// Decodes one session with its child sessions.
 #[derive(Default)]
@@ -169,16 +170,8 @@ impl OpencodeDecoder {
             self.permission(&ask, out);
         }
         let record = is_file.then(|| out.origin());
-        if let Some((about, end)) = super::tool::task_end(json) {
-            let update = Update {
-                by: message.clone(),
-                at: at.moment(),
-                carrier: Carrier::Notice,
-                end,
-                reason: None,
-            };
-            let lane = self.sessions.lane_of(&session, out);
-            out.update(about, update, lane);
+        if let Some(end) = super::tool::task_end(json) {
+            self.end_work(end, (message.clone(), at.moment()), &session, out);
         }
         let recorded = Owner {
             message,
@@ -201,39 +194,58 @@ impl OpencodeDecoder {
             .unwrap_or_default();
         self.turns
             .emit_fork_origin(&session, json, &mut self.sessions, out);
-        if let Some((about, end)) = super::tool::end(json) {
-            let (by, at) = (key_of(json, out), rows::time(json).moment());
-            let update = Update {
-                by,
-                at,
-                carrier: Carrier::Notice,
-                end,
-                reason: None,
-            };
-            let lane = self.sessions.lane_of(&session, out);
-            out.update(about, update, lane);
+        let (key, at) = (key_of(json, out), rows::time(json).moment());
+        if let Some(end) = super::tool::end(json) {
+            self.end_work(end, (key.clone(), at), &session, out);
         }
         let line = match row {
             rows::DatabaseRow::Message { info, parts } => {
                 return self.whole_message(&with_session(info, &session), &parts, out);
             }
             rows::DatabaseRow::Idle(how) => {
-                let (key, at) = (key_of(json, out), rows::time(json).moment());
-                let is_recorded = self.messages.has_failed(&session);
                 self.turns.mark_idle_recorded(&session);
-                let lane = self.sessions.lane_of(&session, out);
-                out.entry(Entry {
-                    lane,
-                    ..idle_entry(key, at, how, is_recorded, out)
-                });
-                return Fate::Shown;
+                return self.idle(key, at, how, &session, out);
             }
             rows::DatabaseRow::Line(line) => line,
         };
-        let mut entry = out.new_entry(key_of(json, out), Role::Harness, rows::time(json).moment());
+        let mut entry = out.new_entry(key, Role::Harness, at);
         entry.lane = self.sessions.lane_of(&session, out);
         entry.marks.copy = json.get("copied").is_true();
         entry.push(line);
+        out.show(entry)
+    }
+
+    /// Applies the end of background work, from a record by the program.
+    fn end_work(
+        &mut self,
+        (about, end): (WorkReference, Option<WorkEnd>),
+        (by, at): (Key, Option<Timestamp>),
+        session: &Text,
+        out: &mut Batch,
+    ) {
+        let update = Update {
+            by,
+            at,
+            carrier: Carrier::Notice,
+            end,
+            reason: None,
+        };
+        let lane = self.sessions.lane_of(session, out);
+        out.update(about, update, lane);
+    }
+
+    /// Shows that a session became idle after a turn that ended in this way.
+    fn idle(
+        &mut self,
+        key: Key,
+        at: Option<Timestamp>,
+        how: Break,
+        session: &Text,
+        out: &mut Batch,
+    ) -> Fate {
+        let is_recorded = self.messages.has_failed(session);
+        let mut entry = idle_entry(key, at, how, is_recorded, out);
+        entry.lane = self.sessions.lane_of(session, out);
         out.show(entry)
     }
 
@@ -248,7 +260,7 @@ impl OpencodeDecoder {
             return self.plan(&session, json.get("todos"), true, out);
         }
         // `run --format json` records errors without a part.
-        if json.get("type").is("error") && !json.get("error").is_null() {
+        if json.kind() == "error" && !json.get("error").is_null() {
             return self.fail(&session, json, out);
         }
         if let (RecordPlace::File(path), Json::Array(items)) = (input.place, json) {
@@ -269,7 +281,7 @@ impl OpencodeDecoder {
             .at("payload.type")
             .filled()
             .map(|name| NamedKind("event", name));
-        let kind = of_event.unwrap_or(NamedKind("type", json.get("type").str_or_empty()));
+        let kind = of_event.unwrap_or(NamedKind("type", json.kind()));
         unknown::record(kind, json, entry, out)
     }
 
@@ -351,57 +363,66 @@ impl OpencodeDecoder {
         let (name, recorded) = (events::name_of(event), events::properties(event));
         let message = || recorded.get("messageID").clean();
         let session = || recorded.get("sessionID").clean();
-        match events::read(name) {
-            EventTopic::Session => self.session(recorded.get("info"), false, out),
-            EventTopic::SessionDeleted => self.deleted(recorded, out),
-            EventTopic::Message => self.message(recorded.get("info"), false, out),
-            EventTopic::Part => {
+        match name {
+            "session.created" | "session.updated" => self.session(recorded.get("info"), false, out),
+            "session.deleted" => self.deleted(recorded, out),
+            "message.updated" => self.message(recorded.get("info"), false, out),
+            "message.part.updated" => {
                 let json = recorded.get("part");
                 self.deltas
                     .set(Piece::of(json.get("id").str_or_empty()), json);
                 self.part(json, &Json::Null, false, out)
             }
-            EventTopic::Grown => {
+            "message.part.delta" => {
                 // The growing text keeps the origin of its first record.
                 if self.deltas.append(event.get("id").text(), recorded) {
                     self.add_grown(out);
                 }
                 Fate::Merged
             }
-            EventTopic::MessageRemoved => {
+            "message.removed" => {
                 self.messages.remove(message(), out);
                 Fate::Merged
             }
-            EventTopic::PartRemoved => {
+            "message.part.removed" => {
                 let piece = Piece::of(recorded.get("partID").str_or_empty());
                 self.deltas.remove(piece);
                 self.messages.remove_part(message(), piece, out);
                 Fate::Merged
             }
-            EventTopic::Failed => self.fail(&session(), recorded, out),
-            EventTopic::Status => self.status(&session(), recorded.get("status"), out),
-            EventTopic::Idle => self.set_live(&session(), None, out),
-            EventTopic::Compacted => self.compacted(&session(), out),
-            EventTopic::Diff => self.diff(&session(), recorded.get("diff").items(), false, out),
-            EventTopic::Plan => self.plan(&session(), recorded.get("todos"), false, out),
-            EventTopic::Asked => {
+            "session.error" => self.fail(&session(), recorded, out),
+            "session.status" => self.status(&session(), recorded.get("status"), out),
+            "session.idle" => self.set_live(&session(), None, out),
+            "session.compacted" => self.compacted(&session(), out),
+            "session.diff" => self.diff(&session(), recorded.get("diff").items(), false, out),
+            "todo.updated" => self.plan(&session(), recorded.get("todos"), false, out),
+            "permission.asked"
+            | "permission.updated"
+            | "permission.v2.asked"
+            | "question.asked"
+            | "question.v2.asked" => {
                 let ask = self
                     .permissions
                     .add(recorded, event.get("created").moment());
                 self.permission(&ask, out)
             }
-            EventTopic::Replied => {
+            "permission.replied"
+            | "permission.v2.replied"
+            | "question.replied"
+            | "question.v2.replied"
+            | "question.rejected"
+            | "question.v2.rejected" => {
                 let ask = self
                     .permissions
                     .reply(recorded, event.get("created").moment());
                 self.permission(&ask, out)
             }
-            EventTopic::Edited if self.messages.is_edited(recorded.get("file").str_or_empty()) => {
+            "file.edited" if self.messages.is_edited(recorded.get("file").str_or_empty()) => {
                 Fate::Merged
             }
-            EventTopic::Edited | EventTopic::Watched => self.file(recorded, out),
-            EventTopic::Command => self.command(&message(), &session(), recorded, out),
-            EventTopic::Other => {
+            "file.edited" | "file.watcher.updated" => self.file(recorded, out),
+            "command.executed" => self.command(&message(), &session(), recorded, out),
+            _ => {
                 let mut entry =
                     out.new_entry(out.origin_key(), Role::Harness, rows::time(event).moment());
                 entry.lane = self.sessions.lane_of(&session(), out);
@@ -478,7 +499,7 @@ impl OpencodeDecoder {
     }
 
     fn status(&mut self, session: &Text, status: &Json<'_>, out: &mut Batch) -> Fate {
-        match status.get("type").str_or_empty() {
+        match status.kind() {
             "retry" => {
                 let open = self.messages.open_answer(session).unwrap_or_default();
                 let piece = Piece::of(&format!("retry {:?}", status.get("attempt").count()));

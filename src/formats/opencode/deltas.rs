@@ -38,8 +38,8 @@ pub(super) struct TextGrowth {
 impl Deltas {
     /// Adds a whole part. A part that is still being written may grow further.
     pub(super) fn set(&mut self, piece: Piece, part: &Json<'_>) {
-        let is_reasoning = part.get("type").is("reasoning");
-        let is_prose = is_reasoning || part.get("type").is("text");
+        let is_reasoning = part.kind() == "reasoning";
+        let is_prose = is_reasoning || part.kind() == "text";
         let is_ended = !part.at("time.end").is_null() || part.get("time").is_null();
         if !is_prose || (is_ended && !part.get("text").str_or_empty().is_empty()) {
             self.remove(piece);

@@ -158,7 +158,7 @@ fn sniff_values(values: &[Json<'_>], shape: Shape) -> Option<ProbeResult> {
     }
     let is_part = |value: &Json<'_>| is_id(value.at("part.messageID"), "msg_");
     let is_error =
-        |value: &Json<'_>| value.get("type").is("error") && is_id(value.get("sessionID"), "ses_");
+        |value: &Json<'_>| value.kind() == "error" && is_id(value.get("sessionID"), "ses_");
     (objects().any(is_part) && nearly_all(objects(), |value| is_part(value) || is_error(value)))
         .then(|| {
             ProbeResult::yes(

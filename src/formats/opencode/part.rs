@@ -98,7 +98,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
     let sent = sent(json);
     let until = ["end", "completed", "start", "created"];
     part.until = json.get("time").first(&until, Json::moment);
-    match json.get("type").str_or_empty() {
+    match json.kind() {
         "text" => {
             let (block, is_own) = text(json, out);
             part.is_own = is_own;
@@ -159,7 +159,7 @@ pub(super) fn decode(json: &Json<'_>, piece: Piece, name: &str, out: &mut Batch)
 /// What OpenCode sends to the model for a part.
 fn sent(json: &Json<'_>) -> Sent {
     let words = |words: &str| Sent::As(Box::new(words.into()));
-    match json.get("type").str_or_empty() {
+    match json.kind() {
         "text" if json.get("ignored").is_true() => Sent::Never,
         "tool" => {
             let time = json.at("state.time");

@@ -74,7 +74,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
         "shell" => message(json, "shell", vec![shell(json)]),
         "assistant" => message(json, "assistant", assistant_parts(json)),
         "compaction" => compaction(json),
-        "agent-switched" => DatabaseRow::Line(setting(format!("agent {}", text("agent")))),
+        "agent-switched" => DatabaseRow::Line(Break::setting(&format!("agent {}", text("agent")))),
         "model-switched" => {
             DatabaseRow::Line(Break::ModelChange(model(json).text().unwrap_or_default()))
         }
@@ -83,7 +83,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
                 .at("location.directory")
                 .filled()
                 .unwrap_or("another place");
-            DatabaseRow::Line(setting(format!("works in {place}")))
+            DatabaseRow::Line(Break::setting(&format!("works in {place}")))
         }
         "idle" => DatabaseRow::Idle(ended(text("outcome"))),
         _ => return None,
@@ -92,12 +92,7 @@ pub(super) fn read<'a>(json: &Json<'a>) -> Option<DatabaseRow<'a>> {
 
 /// The time at which the row was created.
 pub(super) fn time<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
-    let created = json.at("time.created");
-    if created.is_null() {
-        json.get("time_created")
-    } else {
-        created
-    }
+    json.either("time.created", "time_created")
 }
 
 /// The separator for the end of a turn with this outcome.
@@ -107,23 +102,13 @@ pub(super) fn ended(outcome: &str) -> Break {
         SUSPENDED => {
             Break::Interrupted("the server was stopped; it goes on when it starts again".into())
         }
-        outcome => setting(format!("turn {outcome}").trim_end().to_owned()),
+        outcome => Break::setting(format!("turn {outcome}").trim_end()),
     }
-}
-
-/// A separator for a setting that applies from here on.
-pub(super) fn setting(words: String) -> Break {
-    Break::setting(&words)
 }
 
 /// The model's id, which is recorded within an object or directly.
 pub(super) fn model<'v, 'a>(json: &'v Json<'a>) -> &'v Json<'a> {
-    let model = json.get("model");
-    if model.is_object() {
-        model.get("id")
-    } else {
-        model
-    }
+    json.either("model.id", "model")
 }
 
 fn message<'a>(json: &Json<'a>, role: &'static str, parts: Vec<Json<'a>>) -> DatabaseRow<'a> {
@@ -216,12 +201,7 @@ fn synthetic<'a>(json: &Json<'a>, title: Json<'a>) -> Json<'a> {
 
 /// A command that the user ran.
 fn shell<'a>(json: &Json<'a>) -> Json<'a> {
-    let output = json.get("output");
-    let output = if output.is_object() {
-        output.get("output")
-    } else {
-        output
-    };
+    let output = json.either("output.output", "output");
     let times = json.get("time");
     let how = json.get("status").str().unwrap_or("running");
     let is_running = times.get("completed").is_null() && how == "running";
@@ -297,16 +277,12 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
         .iter()
         .filter_map(|one| one.get("text").str())
         .collect();
-    let files = content.iter().filter(|one| one.get("type").is("file"));
+    let files = content.iter().filter(|one| one.kind() == "file");
     let attachments = files
         .chain(state.get("attachments").items())
         .map(file)
         .collect();
-    let structured = if state.has("metadata") {
-        state.get("metadata")
-    } else {
-        state.get("structured")
-    };
+    let structured = state.either("metadata", "structured");
     let mut metadata: Vec<(Cow<'a, str>, Json<'a>)> = structured.members().to_vec();
     let is_ended = matches!(state.get("status").str(), Some("completed" | "error"));
     let others = [
@@ -331,11 +307,7 @@ pub(super) fn tool<'a>(item: &Json<'a>) -> Json<'a> {
             metadata.push(("exit".into(), Json::Integer(code)));
         }
     }
-    let started = if times.get("ran").is_null() {
-        times.get("created")
-    } else {
-        times.get("ran")
-    };
+    let started = times.either("ran", "created");
     let spans = [
         ("start", started.clone()),
         ("end", times.get("completed").clone()),

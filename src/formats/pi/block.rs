@@ -38,7 +38,7 @@ pub(crate) fn one(block: &Json<'_>, ending: AnswerEnding, out: &mut Batch) -> Ve
             .into_iter()
             .collect();
     }
-    let kind = match block.get("type").str_or_empty() {
+    let kind = match block.kind() {
         "thinking" => BlockKind::Thinking(out.prose(block.get("thinking").str_or_empty())),
         "image" => BlockKind::Image(image(block, out)),
         "toolCall" => return call_blocks(block, ending, out),

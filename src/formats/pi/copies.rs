@@ -84,7 +84,7 @@ impl Copies {
             let words = content.blocks().iter().find_map(|block| block.part_text());
             (content.weight(), prefix(words.unwrap_or_default(), WORDS)).hash(hasher);
             let calls = content.blocks().iter();
-            for call in calls.filter(|block| block.get("type").is("toolCall")) {
+            for call in calls.filter(|block| block.kind() == "toolCall") {
                 call.get("id").str_or_empty().hash(hasher);
             }
         }))

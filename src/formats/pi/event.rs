@@ -63,7 +63,7 @@ impl Events {
 
     /// Decodes an event; `None` if the line is not one.
     pub(crate) fn decode(&mut self, json: &Json<'_>, out: &mut Batch) -> Option<Fate> {
-        let kind = json.get("type").str_or_empty();
+        let kind = json.kind();
         match kind {
             "message_start" => Some(self.begin(as_message(json.get("message"))?, out)),
             "message_update" => match as_message(json.get("message")) {
@@ -171,7 +171,7 @@ impl Events {
         if let Some(partial) = as_message(event.get("partial")) {
             return Some(self.update(partial, out));
         }
-        let kind = event.get("type").str_or_empty();
+        let kind = event.kind();
         if matches!(kind, "start" | "done" | "error") {
             return self.open.is_some().then_some(Fate::Merged);
         }
@@ -334,12 +334,9 @@ impl Events {
         let call = call_key(json.get("toolCallId"));
         // The output is made in any case, so that bodies are numbered alike whether or not the call
         // was emitted before.
-        let output = execution::output(so_far, out);
-        let state = output.map_or(ToolState::Running, |body| {
-            ToolState::Streaming(Box::new(body))
-        });
+        let state = ToolState::running(execution::output(so_far, out));
         let made = block::execution(json, call.clone(), state.clone(), out);
-        if json.get("type").is("tool_execution_start") {
+        if json.kind() == "tool_execution_start" {
             self.executions
                 .record_start(&call, json.get("timestamp").moment());
         }

@@ -45,7 +45,7 @@ pub(super) fn snapshot(
             .for_each(|block| block.sent = Sent::Until(at));
         out.entry(before);
     }
-    let mut entry = line.entry(line.id.clone(), Role::System, out);
+    let mut entry = line.own_entry(Role::System, out);
     entry.marks.quiet = true;
     let parts = attachment
         .get("systemPrompt")

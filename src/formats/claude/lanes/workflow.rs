@@ -41,7 +41,7 @@ pub(crate) fn report(json: &Json<'_>, session: &mut DecoderState, out: &mut Batc
     let run = json.get("runId").str_or_empty();
     for step in json.get("workflowProgress").items() {
         let agent = step.get("agentId").text().filter(|agent| identifies(agent));
-        let Some(agent) = agent.filter(|_| step.get("type").is("workflow_agent")) else {
+        let Some(agent) = agent.filter(|_| step.kind() == "workflow_agent") else {
             continue;
         };
         session.lanes.run_has(run, &agent, out);
@@ -61,7 +61,7 @@ pub(crate) fn journal(
     out: &mut Batch,
 ) -> Fate {
     let json = input.json;
-    let kind = json.get("type").str_or_empty();
+    let kind = json.kind();
     let agent = json.get("agentId").text().filter(|agent| identifies(agent));
     match (kind, agent) {
         ("launched", _) => Fate::Passed("the beginning of a workflow"),

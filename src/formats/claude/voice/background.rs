@@ -117,10 +117,7 @@ pub(crate) fn end(status: &str, summary: &str) -> Option<WorkEnd> {
 
 /// How a team member ended, by its message to the program.
 pub(crate) fn of_mate(message: &Json<'_>) -> Option<(WorkReference, WorkEnd)> {
-    let is_end = matches!(
-        message.get("type").str_or_empty(),
-        "shutdown_approved" | "teammate_terminated"
-    );
+    let is_end = matches!(message.kind(), "shutdown_approved" | "teammate_terminated");
     let handle = message.get("from").text().filter(|_| is_end)?;
     let call = None;
     let handle = Some(handle);

@@ -236,11 +236,7 @@ pub(in crate::formats::cline) fn name_of<'k>(kind: &'k str, json: &Json<'_>) -> 
 }
 
 fn class_of(json: &Json<'_>) -> &'static str {
-    if json.get("type").is("ask") {
-        "ask"
-    } else {
-        "say"
-    }
+    if json.kind() == "ask" { "ask" } else { "say" }
 }
 
 /// Whether the blocks are those of a message of an unknown kind.

@@ -64,42 +64,37 @@ pub fn head(text: &str) -> Result<Head, Vec<DefinitionMistake>> {
 /// Parses the head of a format with a decoder in Rust, from its root table.
 fn of_decoder(table: &mut TomlTable<'_>) -> Option<Head> {
     let head = common(table);
-    let roots = places::roots(table, false);
-    let like = table.word("like");
-    let deltas = table.string("deltas");
-    let deltas = deltas.map(|(name, _)| leak(&format!("\"{name}\"")));
-    let mut titles = Vec::new();
-    for value in table.values("titles") {
-        titles.extend(title(table.log, value));
-    }
-    let dependent = table.has("dependent").then(|| table.words("dependent"));
-    let claims = table.strings("claims").into_iter();
-    let claims = claims.map(|(text, _)| text.to_owned()).collect();
-    let continued = table.table("continued").and_then(continued);
-    let counting = table.table("counting").map(counting);
-    let counting = counting.map(|rules| &*Box::leak(Box::new(rules)));
-    let fields = table.table("fields").map(|mut inner| {
-        let common = inner.words("common");
-        let types = inner.table("types");
-        let types = types.map_or_else(Vec::new, TomlTable::lists_by_name);
-        inner.finish();
-        fields::KnownFields {
-            common: common.leak(),
-            types: types.leak(),
-        }
-    });
     Some(Head {
-        roots,
-        inherits: like,
-        deltas,
-        titles,
-        dependent,
-        claims,
-        continued,
-        counting,
-        fields: fields.unwrap_or_default(),
+        roots: places::roots(table, false),
+        inherits: table.word("like"),
+        deltas: table
+            .word("deltas")
+            .map(|name| leak(&format!("\"{name}\""))),
+        titles: table
+            .values("titles")
+            .into_iter()
+            .filter_map(|value| title(table.log, value))
+            .collect(),
+        dependent: table.has("dependent").then(|| table.words("dependent")),
+        claims: table.words("claims"),
+        continued: table.table("continued").and_then(continued),
+        counting: table
+            .table("counting")
+            .map(|rules| &*Box::leak(Box::new(counting(rules)))),
+        fields: table.table("fields").map(known_fields).unwrap_or_default(),
         ..head?
     })
+}
+
+/// Parses `[fields]`.
+fn known_fields(mut table: TomlTable<'_>) -> fields::KnownFields {
+    let common = table.words("common").leak();
+    let types = table.table("types").map(TomlTable::lists_by_name);
+    table.finish();
+    fields::KnownFields {
+        common,
+        types: types.unwrap_or_default().leak(),
+    }
 }
 
 /// Parses `[continued]`.
@@ -199,28 +194,20 @@ fn title<'t>(log: &'t MistakeLog<'t>, value: &'t Spanned<DeValue<'t>>) -> Option
 /// Parses the fields that all heads have. `None` if there is no name.
 pub(super) fn common(table: &mut TomlTable<'_>) -> Option<Head> {
     let name = name(table);
-    let (agent, omits) = (table.word("agent"), table.word("omits"));
-    let ends = places::ends(table).unwrap_or_default();
-    let companions = table.strings("companions").into_iter();
-    let companions = companions.map(|(text, _)| text.to_owned()).collect();
-    let names = table.strings("names").into_iter();
-    let names = names.map(|(text, _)| text.to_owned()).collect();
-    let resumes = table.tables("resume").into_iter();
-    let resumes = resumes.map(resume).collect();
-    let kinds = kinds::kinds(table);
-    let (detect, aside) = detect(table);
+    let mut head = Head {
+        agent: table.word("agent").or(name).unwrap_or_default(),
+        omits: table.word("omits").unwrap_or_default(),
+        ends: places::ends(table).unwrap_or_default(),
+        companions: table.words("companions"),
+        names: table.words("names"),
+        resumes: table.tables("resume").into_iter().map(resume).collect(),
+        kinds: kinds::kinds(table),
+        ..Head::default()
+    };
+    (head.detect, head.aside) = detect(table);
     Some(Head {
         name: name?,
-        agent: agent.or(name)?,
-        omits: omits.unwrap_or(""),
-        ends,
-        companions,
-        names,
-        resumes,
-        kinds,
-        detect,
-        aside,
-        ..Head::default()
+        ..head
     })
 }
 

@@ -135,20 +135,12 @@ fn root(text: &str, is_database: bool) -> Option<Root> {
 
 /// Parses `ends`: whether an agent records the end of background work.
 pub(super) fn ends(table: &mut TomlTable<'_>) -> Option<EndRecording> {
-    let (word, span) = table.string("ends")?;
-    let known = match word {
-        "told" => Some(EndRecording::Announced),
-        "asked" => Some(EndRecording::Asked),
-        "unrecorded" => Some(EndRecording::Unrecorded),
-        _ => None,
-    };
-    if known.is_none() {
-        table.log.mistake(
-            span,
-            format!("`{word}` is not known; `ends` is told, asked or unrecorded"),
-        );
-    }
-    known
+    let words = [
+        ("told", EndRecording::Announced),
+        ("asked", EndRecording::Asked),
+        ("unrecorded", EndRecording::Unrecorded),
+    ];
+    table.one_of("ends", &words)
 }
 
 #[cfg(test)]

@@ -139,34 +139,22 @@ pub(super) fn unruled(defaults: &Defaults<'_>) -> EntryRule {
 
 /// Parses the kind of records that a rule applies to.
 pub(super) fn kind(table: &mut TomlTable<'_>) -> RecordKind {
-    match table.string("in") {
-        None | Some(("record", _)) => RecordKind::Record,
-        Some(("header", _)) => RecordKind::Header,
-        Some(("companion", _)) => RecordKind::Companion,
-        Some(("beside", _)) => RecordKind::Beside,
-        Some((word, span)) => {
-            table.log.mistake(
-                span,
-                format!("`{word}` is no place; `in` is record, header, companion or beside"),
-            );
-            RecordKind::Record
-        }
-    }
+    let words = [
+        ("record", RecordKind::Record),
+        ("header", RecordKind::Header),
+        ("companion", RecordKind::Companion),
+        ("beside", RecordKind::Beside),
+    ];
+    table.one_of("in", &words).unwrap_or_default()
 }
 
 fn again(table: &mut TomlTable<'_>) -> RepeatedKey {
-    match table.string("again") {
-        None | Some(("join", _)) => RepeatedKey::Join,
-        Some(("replace", _)) => RepeatedKey::Replace,
-        Some(("keep", _)) => RepeatedKey::Keep,
-        Some((word, span)) => {
-            table.log.mistake(
-                span,
-                format!("`{word}` is not known; `again` is join, replace or keep"),
-            );
-            RepeatedKey::Join
-        }
-    }
+    let words = [
+        ("join", RepeatedKey::Join),
+        ("replace", RepeatedKey::Replace),
+        ("keep", RepeatedKey::Keep),
+    ];
+    table.one_of("again", &words).unwrap_or_default()
 }
 
 fn when(table: &mut TomlTable<'_>) -> Conditions {
@@ -413,19 +401,13 @@ fn usage(mut table: TomlTable<'_>) -> UsageRule {
     for (name, path) in COUNTS.into_iter().zip(&mut rule.counts) {
         *path = table.path(name);
     }
-    rule.scope = match table.string("scope") {
-        None | Some(("request", _)) => Scope::Request,
-        Some(("extra", _)) => Scope::Extra,
-        Some(("run", _)) => Scope::Run,
-        Some(("fallback", _)) => Scope::Fallback,
-        Some((word, span)) => {
-            table.log.mistake(
-                span,
-                format!("`{word}` is not known; `scope` is request, extra, run or fallback"),
-            );
-            Scope::Request
-        }
-    };
+    let scopes = [
+        ("request", Scope::Request),
+        ("extra", Scope::Extra),
+        ("run", Scope::Run),
+        ("fallback", Scope::Fallback),
+    ];
+    rule.scope = table.one_of("scope", &scopes).unwrap_or(Scope::Request);
     if rule.so_far && !matches!(rule.scope, Scope::Run | Scope::Fallback) {
         let what = "a sum of all so far has the scope `run`, or `fallback` if it says no more than the cost";
         table.log.mistake(table.span(), what);

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
+use itertools::Itertools as _;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -183,6 +184,21 @@ impl<'t> TomlTable<'t> {
 
     pub(super) fn string(&mut self, name: &'static str) -> Option<(&'t str, ByteSpan)> {
         self.log.text_of(name, self.get(name)?)
+    }
+
+    /// Reads a word that stands for one of these values.
+    pub(super) fn one_of<T: Copy>(&mut self, name: &'static str, words: &[(&str, T)]) -> Option<T> {
+        let (word, span) = self.string(name)?;
+        let known = words.iter().find(|(known, _)| *known == word);
+        if known.is_none() {
+            let (last, others) = words.split_last()?;
+            let others = others.iter().map(|(word, _)| *word).join(", ");
+            self.log.mistake(
+                span,
+                format!("`{word}` is not known; `{name}` is {others} or {}", last.0),
+            );
+        }
+        known.map(|(_, value)| *value)
     }
 
     /// Reads a text with the lifetime of the program.

@@ -113,7 +113,7 @@ impl DefinitionDecoder {
     /// Adds a part of a message in the format of the large providers.
     fn content(item: &Json<'_>, head: &EntryHead, made: BlockOutput<'_>, out: &mut Batch) {
         let (blocks, results) = made;
-        let kind = item.get("type").str_or_empty();
+        let kind = item.kind();
         if matches!(kind, "" | "input_text" | "output_text") && item.get("text").str().is_some() {
             let text = item.get("text").str_or_empty();
             blocks.extend((!text.trim().is_empty()).then(|| BlockKind::Text(out.prose(text))));
@@ -284,10 +284,7 @@ impl DefinitionDecoder {
         };
         let mut result = of_rule(rule, key, scope, out);
         if rule.running.holds(scope) && !call.is_blank() {
-            let state = match result.body.bytes {
-                0 => ToolState::Running,
-                _ => ToolState::Streaming(Box::new(result.body)),
-            };
+            let state = ToolState::running(result.body);
             return Some(Edit::State { call, state });
         }
         if rule.once && !self.once.is_answer(&call, &head.key) {

@@ -262,12 +262,8 @@ fn read(journal: &Journal, record: &Json<'_>, apply: &mut dyn FnMut(JournalEdit<
             ));
         }
     };
-    let mut is_given = false;
-    journal.value.first(scope, |value| {
-        is_given = true;
-        change(Some(value));
-    });
-    if !is_given {
+    let given = journal.value.first(scope, |value| change(Some(value)));
+    if given.is_none() {
         change(None);
     }
 }

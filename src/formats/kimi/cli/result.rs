@@ -37,7 +37,7 @@ pub(crate) fn read(
     };
     let display = value.get("display").items();
     let diffs: String = display.iter().filter_map(diff).collect();
-    let brief = display.iter().find(|shown| shown.get("type").is("brief"));
+    let brief = display.iter().find(|shown| shown.kind() == "brief");
     let brief = brief
         .and_then(|brief| brief.get("text").filled())
         .filter(|text| text.len() <= SHORT);
@@ -53,7 +53,7 @@ pub(crate) fn read(
 
 /// The diff of a display that contains both whole texts.
 fn diff(shown: &Json<'_>) -> Option<String> {
-    if !shown.get("type").is("diff") {
+    if shown.kind() != "diff" {
         return None;
     }
     let lines = |name: &str| -> Vec<&str> { shown.get(name).str_or_empty().lines().collect() };

@@ -169,7 +169,7 @@ pub(crate) fn sniff(
 }
 
 fn is_answer_event(line: &Json<'_>) -> bool {
-    let message = match line.get("type").str_or_empty() {
+    let message = match line.kind() {
         "done" => line.get("message"),
         "error" => line.get("error"),
         "start" => line.get("partial"),

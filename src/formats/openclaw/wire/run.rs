@@ -60,11 +60,7 @@ impl WireRuns {
             .moment()
             .or_else(|| payload.get("ts").moment());
         let (run, is_new) = self.run(payload, at, out)?;
-        let content = if message.has("content") {
-            message.get("content")
-        } else {
-            message.get("text")
-        };
+        let content = message.either("content", "text");
         let content = if message.str().is_some() {
             message
         } else {
@@ -209,13 +205,7 @@ impl WireRuns {
             let so_far = as_result(data.get("partialResult"));
             let output = result::read(Key::default(), &so_far, None, out).body;
             let made = block::call(&as_call(data), ToolState::Running, out);
-            let has_output = output.bytes > 0;
-            let state = if has_output {
-                ToolState::Streaming(Box::new(output))
-            } else {
-                ToolState::Running
-            };
-            run.parts.call(made, state, at);
+            run.parts.call(made, ToolState::running(output), at);
             return Some(self.hold(payload, is_new, out));
         }
         let key = ToolResult::key_of(&call, None);

@@ -11,11 +11,11 @@ use super::OpencodeDecoder;
 use crate::formats::json::Json;
 use crate::formats::opencode::rows::{self, object};
 use crate::formats::opencode::sessions::TITLE_CHARS;
-use crate::formats::opencode::turns::idle_entry;
+
 use crate::formats::opencode::{events, message, tool};
 use crate::model::body::{Body, Key};
 use crate::model::edit::{Batch, Edit};
-use crate::model::entry::{Block, BlockKind, Entry, Marks, Piece, Role};
+use crate::model::entry::{Block, BlockKind, Break, Entry, Marks, Piece, Role};
 use crate::model::tally::Fate;
 use crate::model::text::{Text, text};
 use crate::model::timestamp::Timestamp;
@@ -72,12 +72,9 @@ impl OpencodeDecoder {
             .get("sessionID")
             .text()
             .or_else(|| event.get("aggregate_id").text())?;
-        let times = [
-            event.get("created"),
-            data.get("timestamp"),
-            event.at("time.created"),
-        ];
-        let at = times.into_iter().find_map(Json::moment);
+        let own = || data.get("timestamp").moment();
+        let at = event.get("created").moment().or_else(own);
+        let at = at.or_else(|| event.at("time.created").moment());
         let id = event.get("id").text();
         let key = match id.as_ref().and_then(|id| id.strip_prefix("evt_")) {
             Some(id) => text!("msg_{id}"),
@@ -176,12 +173,10 @@ impl OpencodeDecoder {
             step.texts += u32::from(what == "started");
             step.texts
         });
-        let named = ["ordinal", "textID", "reasoningID"]
-            .iter()
-            .find_map(|name| match data.get(name) {
-                Json::Integer(number) => Some(number.to_string()),
-                other => other.filled().map(str::to_owned),
-            });
+        let named = data.first(&["ordinal", "textID", "reasoningID"], |id| match id {
+            Json::Integer(number) => Some(number.to_string()),
+            other => other.filled().map(str::to_owned),
+        });
         let id = format!(
             "{message}/{kind}/{}",
             named.unwrap_or_else(|| number.to_string())
@@ -320,16 +315,8 @@ impl OpencodeDecoder {
             .unwrap_or_default();
         match *name {
             "input.admitted" | "inbox.enqueued" => {
-                let item = if data.has("item") {
-                    data.get("item")
-                } else {
-                    data.get("input")
-                };
-                let content = if item.has("payload") {
-                    item.get("payload")
-                } else {
-                    item.get("data")
-                };
+                let item = data.either("item", "input");
+                let content = item.either("payload", "data");
                 let mut entry = out.new_entry(id.clone(), Role::Harness, *at);
                 entry.lane = self.sessions.lane_of(session, out);
                 entry.marks = Marks {
@@ -341,7 +328,7 @@ impl OpencodeDecoder {
                 let kind = BlockKind::raw("queued", body);
                 entry.push(kind);
                 out.entry(entry.clone());
-                if !item.get("type").is("synthetic") {
+                if item.kind() != "synthetic" {
                     self.steps.queued.insert(id, entry);
                 }
                 Fate::Shown
@@ -399,13 +386,7 @@ impl OpencodeDecoder {
         if data.get("reason").is("shutdown") {
             return Fate::Merged;
         }
-        let is_recorded = self.messages.has_failed(session);
-        let lane = self.sessions.lane_of(session, out);
-        out.entry(Entry {
-            lane,
-            ..idle_entry(key.clone(), *at, rows::ended(outcome), is_recorded, out)
-        });
-        Fate::Shown
+        self.idle(key.clone(), *at, rows::ended(outcome), session, out)
     }
 
     /// Decodes an event that is complete by itself.
@@ -455,8 +436,8 @@ impl OpencodeDecoder {
             ),
             "forked" => {
                 let source = data.get("parentID").str_or_empty();
-                let line = rows::setting(format!("forked from session {source}"));
-                self.emit_single(key.clone(), session, BlockKind::Break(line), false, out)
+                let line = Break::setting(&format!("forked from session {source}"));
+                self.emit_single(key.clone(), session, line.into(), false, out)
             }
             _ => match self.row_of(this) {
                 Some(row) => match rows::read(&row) {

@@ -48,7 +48,7 @@ impl Draft {
 
     /// Applies an event with a part.
     pub(crate) fn grow(&mut self, event: &Json<'_>) {
-        let kind = event.get("type").str_or_empty();
+        let kind = event.kind();
         let (what, step) = kind.split_once('_').unwrap_or((kind, ""));
         let last = self.parts.keys().next_back().copied();
         let index = event.get("contentIndex").count().or(last).unwrap_or(0);
@@ -99,7 +99,7 @@ impl DraftPart {
     fn of(block: &Json<'_>) -> Self {
         let text = |name: &str| block.get(name).str_or_empty().to_owned();
         // A block with further members, such as a signature, is kept as JSON.
-        match block.get("type").str_or_empty() {
+        match block.kind() {
             "text" if block.members().len() == 2 => Self::Text(text("text")),
             "thinking" if block.members().len() == 2 => Self::Thinking(text("thinking")),
             "toolCall" => {
@@ -146,7 +146,7 @@ impl DraftPart {
     /// Converts a complete block to one that deltas can extend.
     fn opened(source: &str) -> Option<Self> {
         let block = json::parse(source).ok()?;
-        match block.get("type").str_or_empty() {
+        match block.kind() {
             "text" => Some(Self::Text(block.get("text").str_or_empty().to_owned())),
             "thinking" => Some(Self::Thinking(
                 block.get("thinking").str_or_empty().to_owned(),

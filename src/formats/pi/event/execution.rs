@@ -243,10 +243,9 @@ impl Executions {
     }
 }
 
-/// The output of a tool so far; `None` if it is empty.
-pub(crate) fn output(so_far: &Json<'_>, out: &mut Batch) -> Option<Body> {
-    let body = payload(Key::default(), so_far, None, out).body;
-    (body.bytes > 0).then_some(body)
+/// The output of a tool so far.
+pub(crate) fn output(so_far: &Json<'_>, out: &mut Batch) -> Body {
+    payload(Key::default(), so_far, None, out).body
 }
 
 /// The result at the end of an execution.
