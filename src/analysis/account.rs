@@ -350,14 +350,14 @@ impl Account {
             .filter(|lane| !transcript.is_main_lane(Some(lane)))
         {
             Some(lane) => self.turn_of_lane(transcript, lane),
-            None => transcript.turn_at(transcript.place_of(id)?),
+            None => transcript.turn_of(id),
         }
     }
 
     /// The number of the turn that a sub-agent belongs to; `None` for overhead.
     pub(crate) fn turn_of_lane(&self, transcript: &Transcript, lane: &Name) -> Option<usize> {
         let prompt = *self.sums.homes.of_lane.get(lane)?;
-        transcript.turn_at(transcript.place_of(prompt)?)
+        transcript.turn_of(prompt)
     }
 }
 

@@ -187,11 +187,8 @@ const BESIDE: [&str; 8] = [
 
 /// What chance puts into arguments, with what stands for it: ids, times, temporary names.
 static CHANCE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    let patterns = [
-        (
-            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
-            "<id>",
-        ),
+    compiled(&[
+        (UUID, "<id>"),
         (
             r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?",
             "<time>",
@@ -205,12 +202,19 @@ static CHANCE: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "<id>",
         ),
         (r"\b1[4-9]\d{8}(\d{3})?\b", "<time>"),
-    ];
-    let compiled = patterns.into_iter();
-    compiled
-        .filter_map(|(pattern, word)| Some((Regex::new(pattern).ok()?, word)))
-        .collect()
+    ])
 });
+
+pub(crate) const UUID: &str =
+    r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b";
+
+/// Patterns with what replaces their matches.
+pub(crate) fn compiled<'w>(patterns: &[(&str, &'w str)]) -> Vec<(Regex, &'w str)> {
+    let patterns = patterns.iter();
+    patterns
+        .filter_map(|(pattern, word)| Some((Regex::new(pattern).ok()?, *word)))
+        .collect()
+}
 
 fn without_chance(text: &str, roots: &[&str]) -> String {
     let mut text = text.trim().to_owned();

@@ -21,7 +21,7 @@ use crate::model::text::{Name, Text, prefix, without_sgr};
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 
-mod notes;
+pub(crate) mod notes;
 mod outputs;
 pub(crate) mod rows;
 

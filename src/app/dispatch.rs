@@ -161,11 +161,7 @@ fn accept(app: &mut App) -> Vec<Effect> {
     let command = match &mut app.mode {
         Mode::Palette(palette) => {
             let below = palette.below;
-            let commands = Commands {
-                keymap: &app.keys.keymap,
-                ran: &app.history.ran.lines,
-                below,
-            };
+            let commands = Commands::of(&app.keys, &app.history, below);
             let Some(parsed) = palette.accept(commands) else {
                 return Vec::new();
             };
@@ -434,11 +430,7 @@ pub fn act(app: &mut App, action: Action) -> Vec<Effect> {
 
 /// The command line with the beginning of a command.
 fn palette(app: &App, typed: &str) -> Palette {
-    let commands = Commands {
-        keymap: &app.keys.keymap,
-        ran: &app.history.ran.lines,
-        below: app.mode.screen(),
-    };
+    let commands = Commands::of(&app.keys, &app.history, app.mode.screen());
     Palette::of(commands, typed, arguments(app))
 }
 

@@ -1,7 +1,6 @@
 //! The line of hints: the keys for the focused item, with the user's own bindings; the help starts
 //! with the same keys. And the bar of views with their keys.
 
-use itertools::Itertools as _;
 use unicode_width::UnicodeWidthStr;
 
 use super::input::action::{Action, LandmarkKind, PaneChange, View, Way};
@@ -9,18 +8,14 @@ use super::input::bindings::{BINDINGS, Binding, BindingGroup};
 use super::input::keymap::Keymap;
 use super::mode::{Mode, WallLine};
 use super::panes::Pane;
-use super::pop_ups::list_keys::{GROUPS, ON_WALL};
+use super::pop_ups::list_keys::{GROUPS, ON_WALL, fixed};
 use super::state::App;
+use super::views::page::{HEADINGS, Hint, SORT};
 use crate::analysis::by::By;
 use crate::model::entry::BlockKind;
 
 /// The keys for the focused item, and what they do.
 pub fn of(app: &App) -> Vec<(String, &'static str)> {
-    let fixed = |keys: &[(&str, &'static str)]| {
-        keys.iter()
-            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
-            .collect::<Vec<_>>()
-    };
     match &app.mode {
         Mode::Search { .. } => fixed(TYPING_SEARCH),
         Mode::Filter { .. } => fixed(TYPING_FILTER),
@@ -114,11 +109,6 @@ fn is_on_call(app: &App) -> bool {
 /// Hints of the picker: letters are typed, except that before the first one some keys open other
 /// screens.
 fn in_picker(app: &App) -> Vec<(String, &'static str)> {
-    let fixed = |keys: &[(&str, &'static str)]| -> Vec<(String, &'static str)> {
-        keys.iter()
-            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
-            .collect()
-    };
     if app.picker.is_typing() {
         return fixed(&[
             ("enter", "open"),
@@ -197,10 +187,7 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
         &[
             (&[Action::LevelUp, Action::LevelDown], "time"),
             (&[Action::Filter], "since"),
-            (
-                &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-                "sort",
-            ),
+            SORT,
             (&[Action::Quit], "back"),
             (&[Action::Help], "all keys"),
         ],
@@ -209,14 +196,11 @@ fn in_ledger(app: &App) -> Vec<(String, &'static str)> {
 }
 
 /// The user's keys for actions.
-fn bound(app: &App, actions: &[(&'static [Action], &'static str)]) -> Vec<(String, &'static str)> {
-    let keys = |actions: &[Action]| {
-        let keys = actions
-            .iter()
-            .filter_map(|action| app.keys.keymap.keys_of(*action).next());
-        keys.map(|keys| keys.replace(' ', "")).join("/")
-    };
-    let all = actions.iter().map(|(actions, doc)| (keys(actions), *doc));
+fn bound(app: &App, actions: &[Hint]) -> Vec<(String, &'static str)> {
+    let keymap = &app.keys.keymap;
+    let all = actions
+        .iter()
+        .map(|(actions, doc)| (keymap.keys_of_all(actions, "/"), *doc));
     all.filter(|(keys, _)| !keys.is_empty()).collect()
 }
 
@@ -325,10 +309,10 @@ const SELECTING: Hints = &[
 ];
 
 /// Hints on a call, shown before those of the transcript.
-const ON_CALL: &[(&[Action], &str)] = &[(&[Action::Pair], "its end")];
+const ON_CALL: &[Hint] = &[(&[Action::Pair], "its end")];
 
 /// Hints in the transcript.
-const READING: &[(&[Action], &str)] = &[
+const READING: &[Hint] = &[
     (&[Action::Next, Action::Previous], "move"),
     (
         &[
@@ -350,15 +334,9 @@ const READING: &[(&[Action], &str)] = &[
 ];
 
 /// Hints in the outline.
-const OUTLINE: &[(&[Action], &str)] = &[
+const OUTLINE: &[Hint] = &[
     (&[Action::Next, Action::Previous], "move"),
-    (
-        &[
-            Action::Seek(LandmarkKind::Prompt, Way::Previous),
-            Action::Seek(LandmarkKind::Prompt, Way::Next),
-        ],
-        "heading",
-    ),
+    HEADINGS,
     (&[Action::Unfold], "go there"),
     (&[Action::Cancel], "back"),
     (&[Action::Panes(PaneChange::Focus(Way::Next))], "next pane"),
@@ -373,13 +351,13 @@ const OUTLINE: &[(&[Action], &str)] = &[
     (&[Action::Help], "all keys"),
 ];
 
-const PAGE: &[(&[Action], &str)] = &[
+const PAGE: &[Hint] = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "go there"),
 ];
 
 /// Hints that all views have in common.
-const AFTER_PAGE: &[(&[Action], &str)] = &[
+const AFTER_PAGE: &[Hint] = &[
     (&[Action::Panes(PaneChange::Inspector)], "inspect"),
     (&[Action::View(View::Transcript)], "text"),
     (&[Action::Quit], "back"),
@@ -387,7 +365,7 @@ const AFTER_PAGE: &[(&[Action], &str)] = &[
 ];
 
 /// Hints while a search is active.
-const SEARCHING: &[(&[Action], &str)] = &[
+const SEARCHING: &[Hint] = &[
     (&[Action::NextHit, Action::PreviousHit], "hit"),
     (&[Action::Cancel], "end search"),
     (&[Action::Next, Action::Previous], "move"),

@@ -61,9 +61,11 @@ impl Room {
     }
 
     /// Position of the preview: beside the rows if the page has at least `wide` columns.
-    pub(crate) fn preview(self, wide: u16) -> PreviewPane {
+    pub(crate) fn preview(self, wide: u16, is_hidden: bool) -> PreviewPane {
         let inner = self.lines();
-        if self.width >= wide {
+        if is_hidden {
+            PreviewPane::Hidden
+        } else if self.width >= wide {
             PreviewPane::Right(self.width * 2 / 5)
         } else if inner >= TALL {
             PreviewPane::Below(inner * 2 / 5)
@@ -90,9 +92,26 @@ impl Room {
     }
 }
 
-/// The message if a requested preview does not fit.
-pub(crate) fn no_room(wide: u16) -> String {
-    format!("a preview needs {wide} columns or {} lines", TALL + 3)
+impl PreviewPane {
+    /// The columns that it takes from the rows, and the lines with its rule.
+    pub(crate) fn size(self) -> (u16, usize) {
+        match self {
+            Self::Hidden => (0, 0),
+            Self::Right(width) => (width, 0),
+            Self::Below(lines) => (0, lines + 1),
+        }
+    }
+}
+
+/// Shows or hides a preview that needs `wide` columns; a message if there is no room for it.
+pub(crate) fn toggle_preview(hides: &mut bool, wide: u16, screen: &mut Screen) {
+    *hides = !*hides;
+    if !*hides && Room::of(screen).preview(wide, false) == PreviewPane::Hidden {
+        screen.set_status(format!(
+            "a preview needs {wide} columns or {} lines",
+            TALL + 3
+        ));
+    }
 }
 
 impl Sheet {

@@ -444,19 +444,10 @@ impl Outline {
                     block,
                 })
             }
-            OutlineKey::Work(place) => Some(Focus {
-                entry: place.entry,
-                block: place.block,
-            }),
+            OutlineKey::Work(place) => Some(*place),
             OutlineKey::Branch(number) => branches::head_of(transcript, *number),
             OutlineKey::Check(number) => scene.checks.list.get(*number)?.target(transcript),
-            OutlineKey::File(path) => {
-                let first = files.file(path)?.uses.first()?.place;
-                Some(Focus {
-                    entry: first.entry,
-                    block: first.block,
-                })
-            }
+            OutlineKey::File(path) => Some(files.file(path)?.uses.first()?.place),
         }
     }
 }

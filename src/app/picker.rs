@@ -12,7 +12,7 @@
 
 pub mod actions;
 pub(crate) mod query;
-mod sheet;
+pub(crate) mod sheet;
 pub mod texts;
 
 use std::cmp::Reverse;

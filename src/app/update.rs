@@ -128,8 +128,8 @@ pub fn arrange(app: &mut App) -> Vec<Effect> {
     let screen = &app.reader.screen;
     match app.mode.screen() {
         AppScreen::Picker => return picker::actions::arrange(&mut app.picker, screen),
-        AppScreen::Wall => wall::actions::arrange(&mut app.wall, screen),
-        AppScreen::Ledger => ledger::actions::arrange(&mut app.ledger, screen),
+        AppScreen::Wall => wall::sheet::arrange(&mut app.wall, screen),
+        AppScreen::Ledger => ledger::sheet::arrange(&mut app.ledger, screen),
         AppScreen::Session => {}
     }
     Vec::new()

@@ -11,11 +11,11 @@ use crate::analysis::lint::{Finding, Findings, Severity};
 use crate::analysis::money::cost::usd;
 use crate::analysis::phrases;
 use crate::model::entry::{Entry, EntryId};
-use crate::model::figures::{self, duration, elapsed};
+use crate::model::figures::{self, elapsed};
 use crate::model::meta::LaneFacts;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, Took, ToolCall};
+use crate::model::tool::{Took, ToolCall};
 use crate::model::transcript::Transcript;
 use crate::model::usage::{Scope, Usage};
 use crate::render::theme::Theme;
@@ -189,7 +189,7 @@ impl<'a> PlacedCall<'a> {
     /// Its duration, or the time since it began, as text.
     pub(crate) fn duration_text(&self, theme: &Theme) -> String {
         match (self.duration(), self.made_at()) {
-            (Some(took), _) => duration_words(took, theme),
+            (Some(took), _) => theme.took(took),
             (None, Some(at)) if self.status() == CallStatus::Running => {
                 elapsed(self.scene.now.since(at))
             }
@@ -236,21 +236,6 @@ impl CallStatus {
             Self::Done => (glyphs.outcome.done, theme.good),
         }
     }
-}
-
-/// `41.2s`, and `≤41.2s` for a bound.
-pub(crate) fn duration_words(took: Took, theme: &Theme) -> String {
-    at_most(took.ms, took.by == Clocked::Bound, theme)
-}
-
-/// `41.2s`, and `≤41.2s` for a bound.
-pub(crate) fn at_most(ms: u64, is_bound: bool, theme: &Theme) -> String {
-    let sign = match (is_bound, theme.ascii) {
-        (false, _) => "",
-        (true, false) => "≤",
-        (true, true) => "<=",
-    };
-    format!("{sign}{}", duration(ms))
 }
 
 /// The width of a column for what results cost to carry; 0 if nothing is known of it.

@@ -184,9 +184,17 @@ fn usd(cost: Option<&Cost>) -> Value {
 
 /// Only sessions that are at work, wait, or have problems have a colour.
 pub(crate) fn state_style(row: &SessionRow, theme: &Theme) -> Style {
-    match row.activity {
-        _ if row.problem.is_some() || row.need == Need::Error => theme.bad,
-        _ if row.need <= Need::Undelivered => theme.warn,
+    if row.problem.is_some() || row.need == Need::Error {
+        theme.bad
+    } else if row.need <= Need::Undelivered {
+        theme.warn
+    } else {
+        activity_style(&row.activity, theme)
+    }
+}
+
+pub(crate) fn activity_style(activity: &Activity, theme: &Theme) -> Style {
+    match activity {
         Activity::Tool { .. } | Activity::Model { .. } => theme.good,
         Activity::Retry { .. } | Activity::Waiting { .. } => theme.warn,
         Activity::Unclean => theme.bad,

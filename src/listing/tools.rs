@@ -2,7 +2,7 @@
 
 use ratatui::text::Span;
 
-use super::call::{at_most, carrying_usd, carrying_width, carrying_words};
+use super::call::{carrying_usd, carrying_width, carrying_words};
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, CellLook, Column, Listing, cell, gauge};
 use crate::analysis::calls::durations::Spread;
@@ -64,13 +64,7 @@ impl<'a> Listing for ToolList<'a> {
                 .sorted_by("calls", |row| Value::int(Some(row.tool.count()))),
             ToolColumn::figures("failed", 10, 9)
                 .sorted_by("failed", |row| Value::int(Some(row.tool.failed())))
-                .cell(|row, look| match row.tool.failed() {
-                    0 => Cell::new(),
-                    n => {
-                        let share = percent(n as u64, row.tool.count() as u64);
-                        cell(format!("{n} {share:>3}%"), look.theme.bad)
-                    }
-                }),
+                .cell(|row, look| failed(row.tool.failed(), row.tool.count(), look)),
             ToolColumn::figures("open", 5, 2)
                 .sorted_by("open", |row| Value::int(Some(row.tool.open())))
                 .style(|_, look| look.theme.warn),
@@ -132,9 +126,18 @@ impl ToolRow<'_> {
     }
 
     fn words(&self, of: fn(Spread) -> u64, look: &CellLook<'_>) -> String {
-        let words = |spread: Spread| at_most(of(spread), spread.is_bound, look.theme);
+        let words = |spread: Spread| look.theme.duration(of(spread), spread.is_bound);
         self.spread.map(words).unwrap_or_default()
     }
+}
+
+/// The number of failed calls, and their share.
+pub(super) fn failed(failed: usize, calls: usize, look: &CellLook<'_>) -> Cell {
+    if failed == 0 {
+        return Cell::new();
+    }
+    let share = percent(failed as u64, calls as u64);
+    cell(format!("{failed} {share:>3}%"), look.theme.bad)
 }
 
 fn share(row: &ToolRow<'_>, look: &CellLook<'_>) -> Cell {

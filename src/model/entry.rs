@@ -209,6 +209,11 @@ impl Entry {
         self.blocks.iter().any(|block| is_it(&block.kind))
     }
 
+    /// Whether it has a text that is not blank.
+    pub(crate) fn has_prose(&self) -> bool {
+        self.has(|kind| matches!(kind, BlockKind::Text(body) if !body.stub.is_blank()))
+    }
+
     /// The call of the block with this index.
     pub(crate) fn call(&self, block: usize) -> Option<&ToolCall> {
         self.blocks.get(block)?.call()

@@ -405,6 +405,11 @@ impl Transcript {
         self.turns.at(session, place)
     }
 
+    /// Index of the turn of an entry.
+    pub(crate) fn turn_of(&self, id: EntryId) -> Option<usize> {
+        self.turn_at(self.place_of(id)?)
+    }
+
     /// Indexes of the turns of a joined session; all turns, if there is only one session.
     pub(crate) fn turns_of(&self, session: usize) -> &[usize] {
         self.turns.of_session(session)

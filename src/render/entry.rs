@@ -1,6 +1,6 @@
 //! Lays out an entry: head rows with the speaker, prose, cards of tools, rules.
 
-mod breaks;
+pub(crate) mod breaks;
 mod details;
 mod ends;
 mod records;
@@ -527,7 +527,7 @@ fn output(sheet: &mut EntryRows<'_>, raw: &Raw, facts: &str, detail: Detail) {
     let is_one_line = raw.body.lines <= 1;
     let is_closed = detail == Detail::Closed;
     let words = if is_closed || is_one_line {
-        first_line(&raw.body)
+        tool::first_line(raw.body.text_or_stub())
     } else {
         String::new()
     };
@@ -642,9 +642,4 @@ fn titled(
 fn is_blank(body: &Body) -> bool {
     body.bytes == 0
         || (!body.is_on_disk() && body.tree().is_none() && body.text_or_stub().is_blank())
-}
-
-fn first_line(body: &Body) -> String {
-    let plain = without_sgr(wrap::head(body.text_or_stub(), 4_096));
-    plain.trim().lines().next().unwrap_or_default().to_owned()
 }

@@ -12,6 +12,8 @@ use ratatui::text::Span;
 use super::colour::{Depth, fit};
 use super::glyphs::Glyphs;
 use super::picture::canvas::Canvas;
+use crate::model::figures;
+use crate::model::tool::{Clocked, Took};
 
 /// Styles by role, and what the terminal supports.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +166,25 @@ const STANDS_OUT: Modifier = Modifier::REVERSED
     .union(Modifier::UNDERLINED);
 
 impl Theme {
+    /// The sign of an upper bound.
+    pub(crate) fn at_most(&self, is_bound: bool) -> &'static str {
+        match (is_bound, self.ascii) {
+            (false, _) => "",
+            (true, false) => "≤",
+            (true, true) => "<=",
+        }
+    }
+
+    /// `41.2s`, and `≤41.2s` for a bound.
+    pub(crate) fn duration(&self, ms: u64, is_bound: bool) -> String {
+        format!("{}{}", self.at_most(is_bound), figures::duration(ms))
+    }
+
+    /// The duration of a call, as [`Self::duration`].
+    pub(crate) fn took(&self, took: Took) -> String {
+        self.duration(took.ms, took.by == Clocked::Bound)
+    }
+
     pub fn dark() -> Self {
         let of = |colour: Color| Style::new().fg(colour);
         let dim = of(Color::Indexed(245));

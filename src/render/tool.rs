@@ -248,7 +248,7 @@ fn headline(
     }
 }
 
-fn first_line(text: &Text) -> String {
+pub(crate) fn first_line(text: &Text) -> String {
     let plain = without_sgr(wrap::head(text, 4_096));
     plain.trim().lines().next().unwrap_or_default().to_owned()
 }

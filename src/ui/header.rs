@@ -8,6 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::analysis::activity::Activity;
 use crate::analysis::phrases;
 use crate::app::reader::Reader;
+use crate::listing::sessions::activity_style;
 use crate::model::edit::LinkState;
 use crate::model::figures;
 use crate::model::found::agent_name;
@@ -279,12 +280,7 @@ fn state_style(reader: &Reader) -> Style {
     if reader.session.file.problem().is_some() {
         return theme.warn;
     }
-    match reader.session.status.activity {
-        Activity::Tool { .. } | Activity::Model { .. } => theme.good,
-        Activity::Retry { .. } | Activity::Waiting { .. } => theme.warn,
-        Activity::Unclean => theme.bad,
-        Activity::Idle { .. } | Activity::Ended | Activity::Unknown => theme.dim,
-    }
+    activity_style(&reader.session.status.activity, theme)
 }
 
 /// The activity and its duration in words, since colour must not be the only sign.

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use unicode_width::UnicodeWidthStr;
@@ -13,6 +14,7 @@ use crate::app::reader::Reader;
 use crate::app::state::App;
 use crate::app::text::places::marks;
 use crate::model::figures;
+use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Limit of the title of a mark, in columns.
@@ -50,19 +52,8 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
     };
     Clear.render(panel, buffer);
     let title = format!(" {pressed}{} ", app.reader.screen.theme.glyphs().cut);
-    let rule = app
-        .reader
-        .screen
-        .theme
-        .glyphs()
-        .line
-        .rule
-        .repeat(usize::from(panel.width).saturating_sub(title.width()));
-    let title = Line::from(vec![
-        Span::styled(title, app.reader.screen.theme.accent),
-        Span::styled(rule, app.reader.screen.theme.dim),
-    ]);
-    buffer.set_line(panel.x, panel.y, &title, panel.width);
+    let theme = &app.reader.screen.theme;
+    paint_title(&title, theme.accent, panel, theme, buffer);
     for (place, (keys, doc)) in next.iter().enumerate() {
         let (column, line) = (place / lines.max(1), place % lines.max(1));
         let x = panel.x
@@ -76,6 +67,16 @@ pub(crate) fn paint_chord(app: &App, screen: Rect, buffer: &mut Buffer) {
             buffer.set_line(x, y, &line, u16::try_from(cell).unwrap_or(room).min(room));
         }
     }
+}
+
+/// The title of a panel, and a rule behind it.
+fn paint_title(title: &str, style: Style, panel: Rect, theme: &Theme, buffer: &mut Buffer) {
+    let left = usize::from(panel.width).saturating_sub(title.width());
+    let title = Line::from(vec![
+        Span::styled(title, style),
+        Span::styled(theme.glyphs().line.rule.repeat(left), theme.dim),
+    ]);
+    buffer.set_line(panel.x, panel.y, &title, panel.width);
 }
 
 /// Keys that can follow, with their descriptions; for the letter of a mark, all marks.
@@ -123,18 +124,8 @@ pub(crate) fn paint_choices(reader: &Reader, palette: &Palette, above: Rect, buf
         0 => " no such command; F1 / searches keys and commands ".to_owned(),
         _ => format!(" {} ", figures::count(count as u64, "command")),
     };
-    let rule = reader
-        .screen
-        .theme
-        .glyphs()
-        .line
-        .rule
-        .repeat(usize::from(panel.width).saturating_sub(title.width()));
-    let title = Line::from(vec![
-        Span::styled(title, reader.screen.theme.dim),
-        Span::styled(rule, reader.screen.theme.dim),
-    ]);
-    buffer.set_line(panel.x, panel.y, &title, panel.width);
+    let theme = &reader.screen.theme;
+    paint_title(&title, theme.dim, panel, theme, buffer);
     let first = palette.selected.saturating_sub(lines.saturating_sub(1));
     let shown = palette.choices.iter().skip(first).take(lines);
     let names = shown.map(|choice| usage(choice).width()).max();

@@ -40,9 +40,7 @@ impl Homes {
             let caller = transcript.caller(top);
             let turn = match caller {
                 _ if top.is_helper => None,
-                Some(caller) => transcript
-                    .place_of(caller)
-                    .and_then(|place| transcript.turn_at(place)),
+                Some(caller) => transcript.turn_of(caller),
                 None => {
                     let session = transcript
                         .session_of_lane(&top.name)
@@ -94,8 +92,7 @@ impl Homes {
                     self.of_lane.get(lane).copied()
                 }
                 _ => transcript
-                    .place_of(after)
-                    .and_then(|place| transcript.turn_at(place))
+                    .turn_of(after)
                     .and_then(|turn| transcript.turns().get(turn))
                     .map(|turn| turn.prompt),
             };
@@ -130,6 +127,6 @@ fn by_time(
             let after = began.partition_point(|(began, _)| *began <= at);
             began.get(after.checked_sub(1)?).map(|(_, turn)| *turn)
         }
-        None => transcript.turn_at(transcript.place_of(*lane.entries.first()?)?),
+        None => transcript.turn_of(*lane.entries.first()?),
     }
 }

@@ -508,7 +508,7 @@ fn reason_of(call: &ToolCall, result: &ToolResult) -> String {
     result.facts.to_string()
 }
 
-fn first_line(text: &str) -> String {
+pub(crate) fn first_line(text: &str) -> String {
     without_sgr(text)
         .lines()
         .next()

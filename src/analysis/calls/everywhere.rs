@@ -13,6 +13,7 @@ use regex::Regex;
 use super::durations::{Durations, Spread};
 use super::lifecycle::Lifecycle;
 use super::{Calls, Outcome};
+use crate::analysis::align::{UUID, compiled};
 use crate::analysis::brief::complaint_of;
 use crate::analysis::by::By;
 use crate::model::body::Key;
@@ -80,11 +81,8 @@ pub(crate) fn signature_of(call: &ToolCall) -> String {
 }
 
 static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-    let patterns = [
-        (
-            r"(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
-            "ID",
-        ),
+    compiled(&[
+        (UUID, "ID"),
         (
             r"[\x22'`\u{2018}\u{201c}][^\x22'`\u{2019}\u{201d}\n]{1,200}[\x22'`\u{2019}\u{201d}]",
             "'\u{2026}'",
@@ -100,11 +98,7 @@ static VARIES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         ),
         (r"(?i)\b(?:0x)?[0-9a-f]{7,}\b", "ID"),
         (r"\d+", "N"),
-    ];
-    let compiled = patterns.into_iter();
-    compiled
-        .filter_map(|(pattern, word)| Some((Regex::new(pattern).ok()?, word)))
-        .collect()
+    ])
 });
 
 /// Length of a signature, in characters.

@@ -146,6 +146,11 @@ fn test(term: &Term, last: Option<Timestamp>) -> Test {
 }
 
 impl When {
+    /// The timestamp of an option, relative to now.
+    pub(crate) fn option(when: Option<Self>, now: Timestamp) -> Option<Timestamp> {
+        when?.resolve(Some(now))
+    }
+
     /// The timestamp, relative to that of the last entry; `None` if that has none.
     pub(crate) fn resolve(self, last: Option<Timestamp>) -> Option<Timestamp> {
         match self {

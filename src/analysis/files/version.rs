@@ -180,14 +180,7 @@ impl Version {
                 self.patch(recorded, by);
                 return;
             }
-            self.is_sure = false;
-            let (old, new) = (lines_of(old), lines_of(new));
-            let known: Vec<FileLine> = old.iter().map(|text| line(text, None)).collect();
-            self.parts.push(LineRun {
-                at: None,
-                lines: merge(&known, &new, Some(by)),
-                first: old,
-            });
+            self.add_part(None, lines_of(old), &lines_of(new), by);
         }
     }
 
@@ -230,6 +223,17 @@ impl Version {
         !found.is_empty()
     }
 
+    /// Adds a part that replaces lines whose place is not sure.
+    fn add_part(&mut self, at: Option<usize>, old: Vec<Arc<str>>, new: &[Arc<str>], by: Author) {
+        self.is_sure = false;
+        let known: Vec<FileLine> = old.iter().map(|text| line(text, None)).collect();
+        self.parts.push(LineRun {
+            at,
+            lines: merge(&known, new, Some(by)),
+            first: old,
+        });
+    }
+
     fn patch(&mut self, hunks: &[Hunk], by: Author) {
         let mut cursor = 0;
         for hunk in hunks {
@@ -246,13 +250,7 @@ impl Version {
                 cursor = place + new.len();
                 continue;
             }
-            self.is_sure = false;
-            let known: Vec<FileLine> = old.iter().map(|text| line(text, None)).collect();
-            self.parts.push(LineRun {
-                at: hunk.at,
-                lines: merge(&known, &new, Some(by)),
-                first: old,
-            });
+            self.add_part(hunk.at, old, &new, by);
         }
     }
 

@@ -180,10 +180,7 @@ fn picking(lines: usize, may_mark: bool, press: Press) -> Option<Action> {
         (Code::Char(' '), true) => Some(Action::Pick),
         (Code::F(1), _) => Some(Action::Help),
         (Code::F(12), _) => Some(Action::ToggleMouse),
-        (Code::Char('c'), true) => Some(Action::QuitNow),
-        (Code::Char('z'), true) => Some(Action::Suspend),
-        (Code::Char('l'), true) => Some(Action::Redraw),
-        _ => choosing(press),
+        _ => of_program(press).or_else(|| choosing(press)),
     }
 }
 
@@ -214,11 +211,9 @@ fn resuming(press: Press) -> Option<Action> {
         (Code::Char('j'), false) | (Code::Down | Code::Tab, _) => Some(Action::Scroll(1)),
         (Code::Char('k'), false) | (Code::Up | Code::BackTab, _) => Some(Action::Scroll(-1)),
         (Code::Char('y'), false) => Some(Action::Copy(CopyTarget::Command)),
-        (Code::Char('Q'), false) | (Code::Char('c'), true) => Some(Action::QuitNow),
-        (Code::Char('z'), true) => Some(Action::Suspend),
-        (Code::Char('l'), true) => Some(Action::Redraw),
+        (Code::Char('Q'), false) => Some(Action::QuitNow),
         (Code::Esc | Code::Char('q'), false) | (Code::Char('r'), true) => Some(Action::Cancel),
-        _ => None,
+        _ => of_program(press),
     }
 }
 
@@ -251,10 +246,18 @@ fn pop_up(height: u16, press: Press) -> Option<Action> {
         (Code::Char('u'), true) => Some(Action::Scroll(-page / 2)),
         (Code::Char('g'), false) | (Code::Home, _) => Some(Action::Scroll(isize::MIN / 2)),
         (Code::Char('G'), false) | (Code::End, _) => Some(Action::Scroll(isize::MAX / 2)),
-        (Code::Char('Q'), false) | (Code::Char('c'), true) => Some(Action::QuitNow),
+        (Code::Char('Q'), false) => Some(Action::QuitNow),
+        (Code::Esc | Code::Char('q'), false) => Some(Action::Cancel),
+        _ => of_program(press),
+    }
+}
+
+/// Keys that cannot be rebound on any list or pop-up.
+fn of_program(press: Press) -> Option<Action> {
+    match (press.code, press.ctrl) {
+        (Code::Char('c'), true) => Some(Action::QuitNow),
         (Code::Char('z'), true) => Some(Action::Suspend),
         (Code::Char('l'), true) => Some(Action::Redraw),
-        (Code::Esc | Code::Char('q'), false) => Some(Action::Cancel),
         _ => None,
     }
 }

@@ -9,7 +9,7 @@ use crate::app::effect::Effect;
 use crate::app::input::history::HistoryKind;
 use crate::app::ledger;
 use crate::app::mode::{Mode, WallLine};
-use crate::app::picker::actions::toggle_preview;
+use crate::app::picker::sheet::toggle_preview;
 use crate::app::pop_ups::palette::Commands;
 use crate::app::screen::Screen;
 use crate::app::state::App;
@@ -30,11 +30,7 @@ pub(crate) fn edit_input(app: &mut App, request: InputRequest) {
             input.handle(request);
         }
         Mode::Palette(palette) => {
-            let commands = Commands {
-                keymap: &app.keys.keymap,
-                ran: &app.history.ran.lines,
-                below: palette.below,
-            };
+            let commands = Commands::of(&app.keys, &app.history, palette.below);
             palette.edit_input(commands, request);
         }
         Mode::Picker => app.picker.edit_input(request),
@@ -179,11 +175,7 @@ pub(crate) fn accept(app: &mut App) -> Vec<Effect> {
 pub(crate) fn complete(app: &mut App) {
     match &mut app.mode {
         Mode::Palette(palette) => {
-            let commands = Commands {
-                keymap: &app.keys.keymap,
-                ran: &app.history.ran.lines,
-                below: palette.below,
-            };
+            let commands = Commands::of(&app.keys, &app.history, palette.below);
             match palette.expression().filter(|_| !palette.has_moved) {
                 Some((command, input, about)) => {
                     let mut input = Input::new(input.to_owned());

@@ -186,6 +186,12 @@ impl Keymap {
             .map(|(keys, _)| shown(keys))
     }
 
+    /// The first keys of each action, with `between` between them.
+    pub(crate) fn keys_of_all(&self, actions: &[Action], between: &str) -> String {
+        let keys = actions.iter().filter_map(|of| self.keys_of(*of).next());
+        keys.map(|keys| keys.replace(' ', "")).join(between)
+    }
+
     /// All bindings, one per line: keys, name of the action, description.
     pub fn listing(&self) -> String {
         let line = |binding: &Binding| {

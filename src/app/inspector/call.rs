@@ -8,6 +8,7 @@ use super::{context, facts, timing};
 use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::plans;
 use crate::app::copying::excerpt::json;
+use crate::app::text::viewport::Focus;
 use crate::listing::call::of_severity;
 use crate::model::body::{Body, Tree};
 use crate::model::text::Text;
@@ -118,13 +119,11 @@ fn pair(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<'_>
     found(subject, page);
     step(subject, call, page);
     if let Some(lane) = subject.session.transcript.lane_of_call(&call.key) {
-        let target = lane
-            .entries
-            .first()
-            .map(|id| crate::app::text::viewport::Focus {
-                entry: *id,
-                block: 0,
-            });
+        let target = lane.entries.first();
+        let target = target.map(|id| Focus {
+            entry: *id,
+            block: 0,
+        });
         let words = format!(
             "{} {dot} {}",
             lane.label,
@@ -274,17 +273,14 @@ pub fn full_result(result: &ToolResult, page: &mut PageBuilder<'_>) {
     let theme = page.look.theme;
     for image in &result.images {
         let size = image.bytes.map(figures::bytes).unwrap_or_default();
-        page.field(
-            "image",
-            &[Span::styled(format!("{} {size}", image.mime), theme.text)],
-        );
+        page.fact("image", format!("{} {size}", image.mime));
     }
     if let Some(patch) = &result.patch {
         let words = format!(
             "recorded, {}: see 3 diff",
             figures::count(u64::from(patch.lines), "line")
         );
-        page.field("change", &[Span::styled(words, theme.text)]);
+        page.fact("change", words);
     }
     if result.body.bytes == 0 {
         return page.paragraph("empty", theme.dim);

@@ -17,7 +17,7 @@ use crate::model::meta::LaneFacts;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::model::tool::{Clocked, Took, ToolCall, ToolState};
+use crate::model::tool::{ToolCall, ToolState};
 use crate::model::transcript::Transcript;
 use crate::render::wrap::{self, Piece};
 use crate::session::Session;
@@ -94,20 +94,6 @@ impl<'a> InspectedItem<'a> {
         })
     }
 
-    /// `41.2s`, `≤41.2s`.
-    pub fn duration_text(&self, took: Took) -> String {
-        let at_most = match took.by {
-            Clocked::Bound => self.at_most(),
-            Clocked::Measured | Clocked::Times => "",
-        };
-        format!("{at_most}{}", figures::duration(took.ms))
-    }
-
-    /// The sign of a bound.
-    pub(crate) fn at_most(&self) -> &'static str {
-        if self.screen.theme.ascii { "<=" } else { "≤" }
-    }
-
     /// How a call ended, in colour: `✓ done`, `✗ failed  exit 101`.
     pub fn verdict(&self, call: &ToolCall, id: EntryId) -> Vec<Piece> {
         let theme = &self.screen.theme;
@@ -160,7 +146,7 @@ impl<'a> InspectedItem<'a> {
         spans.extend(at.map(|at| Span::styled(format!("{at}  "), theme.dim)));
         let took = call
             .duration(entry.call_time(call))
-            .map(|took| format!("{}  ", self.duration_text(took)));
+            .map(|took| format!("{}  ", theme.took(took)));
         spans.extend(took.map(|took| Span::styled(took, theme.text)));
         spans.extend(self.verdict(call, place.entry));
         let head = call.about(self.session.transcript.meta().root.as_deref());

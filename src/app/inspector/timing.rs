@@ -27,7 +27,8 @@ pub fn time_words(at: Option<Timestamp>, place: &str) -> String {
 
 /// `41.2s   p50 1.1s  p95 12.4s  max 41.2s of 38 bash calls`
 pub fn took(subject: &InspectedItem<'_>, call: &ToolCall) -> Option<String> {
-    let took = subject.duration_text(call.duration(subject.entry.call_time(call))?);
+    let took = call.duration(subject.entry.call_time(call))?;
+    let took = subject.screen.theme.took(took);
     let among = subject
         .session
         .indexes
@@ -45,13 +46,9 @@ fn spread_words(subject: &InspectedItem<'_>, tool: &Tool) -> Option<String> {
         .durations
         .spread()
         .filter(|spread| spread.count >= FEW)?;
-    let mark = if spread.is_bound {
-        subject.at_most()
-    } else {
-        ""
-    };
+    let theme = &subject.screen.theme;
     let [p50, p95, max] =
-        [spread.p50, spread.p95, spread.max].map(|ms| format!("{mark}{}", duration(ms)));
+        [spread.p50, spread.p95, spread.max].map(|ms| theme.duration(ms, spread.is_bound));
     Some(format!(
         "p50 {p50}  p95 {p95}  max {max} of {}",
         spread.count
@@ -104,7 +101,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
                 Clocked::Times => "from the times of call and result",
                 Clocked::Bound => "at most: the call has no time of its own, only its message",
             };
-            page.fact("took", format!("{}  {how}", subject.duration_text(took)));
+            page.fact("took", format!("{}  {how}", theme.took(took)));
             if Class::of_call(call, subject.entry.at) == Class::Unknown {
                 let words = "perhaps it waited for you: no tool of this kind takes so long";
                 page.field("why", &[Span::styled(words, theme.warn)]);
@@ -153,25 +150,20 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
         );
     }
     if let Some(spread) = tool.durations.spread() {
-        let mark = if spread.is_bound {
-            subject.at_most()
-        } else {
-            ""
-        };
         for (name, ms) in [
             ("p50", spread.p50),
             ("p95", spread.p95),
             ("max", spread.max),
         ] {
             let bar = Span::styled(bar(ms, spread.max, BAR, theme.ascii), theme.accent);
-            let words = format!("{:>8}  ", format!("{mark}{}", duration(ms)));
+            let words = format!("{:>8}  ", theme.duration(ms, spread.is_bound));
             page.field(name, &[Span::styled(words, theme.text), bar]);
         }
         page.fact(
             "together",
             format!(
-                "{mark}{} in {}",
-                duration(spread.sum),
+                "{} in {}",
+                theme.duration(spread.sum, spread.is_bound),
                 figures::count(u64::from(spread.count), "timed call")
             ),
         );

@@ -8,13 +8,8 @@ use crate::analysis::expression::parse::MOMENTS;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, CopyTarget, PaneChange};
 use crate::app::mode::{Mode, WallLine};
-use crate::app::screen::Screen;
+use crate::app::pop_ups::list_keys::ANYWHERE;
 use crate::app::state::App;
-
-/// Writes the visible rows.
-pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
-    sheet::arrange(ledger, screen);
-}
 
 /// Runs an action; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
@@ -29,7 +24,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::LevelUp | Action::LevelDown => {
             let since = sheet::neighbour_span(&ledger.since, action == Action::LevelDown);
             ledger.count_from(since, screen.now);
-            return Some(vec![Effect::Count(ledger.question.clone())]);
+            return Some(count(ledger));
         }
         Action::GroupBy(number) => {
             let (by, _) = number.checked_sub(1).and_then(|at| By::ALL.get(at))?;
@@ -59,7 +54,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Reload => return Some(vec![Effect::CountAnew(ledger.question.clone())]),
         Action::Cancel | Action::Quit | Action::Collapse => {
             if ledger.go_back() {
-                return Some(vec![Effect::Count(ledger.question.clone())]);
+                return Some(count(ledger));
             }
             return Some(if action == Action::Collapse {
                 Vec::new()
@@ -68,16 +63,8 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
             });
         }
         Action::Usage => return Some(app.leave_list()),
-        // The viewer handles these on every screen.
-        Action::Palette
-        | Action::Sessions
-        | Action::Wall
-        | Action::Need(_)
-        | Action::Help
-        | Action::Redraw
-        | Action::Suspend
-        | Action::QuitNow
-        | Action::ToggleMouse => return None,
+        Action::Palette | Action::Need(_) => return None,
+        action if ANYWHERE.contains(&action) => return None,
         other => screen.set_session_only_status(&other),
     }
     Some(Vec::new())
@@ -92,7 +79,7 @@ pub(crate) fn accept(app: &mut App, typed: &str) -> Vec<Effect> {
         return Vec::new();
     }
     app.mode = Mode::Ledger;
-    vec![Effect::Count(app.ledger.question.clone())]
+    count(&app.ledger)
 }
 
 /// Opens the sessions of a row, or the session of the row.
@@ -105,7 +92,7 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
         return place.into_iter().collect();
     }
     if ledger.enter() {
-        vec![Effect::Count(ledger.question.clone())]
+        count(ledger)
     } else {
         Vec::new()
     }
@@ -113,5 +100,10 @@ fn enter(ledger: &mut LedgerView) -> Vec<Effect> {
 
 fn group(ledger: &mut LedgerView, by: By) -> Vec<Effect> {
     ledger.group(by);
+    count(ledger)
+}
+
+/// Asks for the usage that the page is of.
+fn count(ledger: &LedgerView) -> Vec<Effect> {
     vec![Effect::Count(ledger.question.clone())]
 }

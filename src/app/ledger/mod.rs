@@ -13,11 +13,12 @@
 //! press, the first row is chosen.
 
 pub mod actions;
-mod sheet;
+pub(crate) mod sheet;
 
 use std::collections::HashMap;
 
 use crate::analysis::by::By;
+use crate::analysis::expression::When;
 use crate::analysis::expression::parse::moment;
 use crate::analysis::ledger::counting::{CountedUsage, Question};
 use crate::analysis::ledger::{UsageGroup, UsageSum};
@@ -201,7 +202,7 @@ impl LedgerView {
         }
         typed.clone_into(&mut self.since);
         let question = Question {
-            since: when.and_then(|when| when.resolve(Some(now))),
+            since: When::option(when, now),
             ..self.question.clone()
         };
         self.query(question, None);

@@ -25,7 +25,7 @@ const WIDEST: usize = 3;
 const BARS: [(usize, usize); 4] = [(37, 8), (21, 5), (13, 3), (0, 0)];
 
 /// Writes the visible rows.
-pub(super) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
+pub(crate) fn arrange(ledger: &mut LedgerView, screen: &Screen) {
     let room = Room::of(screen);
     let columns = room.columns(0);
     let mut heads = charts(ledger, screen, room);

@@ -353,7 +353,7 @@ pub(crate) fn of_branch(
         Why::Undone => "undone",
     };
     let title = entries
-        .find(|entry| has_text(entry))
+        .find(|entry| entry.has_prose())
         .map(title_of)
         .unwrap_or_default();
     let left = transcript
@@ -477,8 +477,4 @@ fn cost_words(cost: &Cost) -> String {
         if is_estimate { "~" } else { "" },
         amount.strip_prefix('0').unwrap_or(&amount)
     )
-}
-
-fn has_text(entry: &Entry) -> bool {
-    entry.has(|kind| matches!(kind, BlockKind::Text(body) if !body.stub.is_blank()))
 }

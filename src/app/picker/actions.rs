@@ -6,6 +6,7 @@ use super::{Picker, sheet};
 use crate::analysis::wall::Glance;
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, PaneChange, View};
+use crate::app::pop_ups::list_keys::ANYWHERE;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::model::found::SessionPlace;
@@ -13,11 +14,6 @@ use crate::model::timestamp::Timestamp;
 
 /// Sessions matched per frame.
 const STEP: usize = 4_000;
-
-/// Shows or hides the preview.
-pub(crate) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
-    sheet::toggle_preview(picker, screen);
-}
 
 /// Matches and sorts sessions, and writes the visible rows. Returns effects that read what the rows
 /// lack.
@@ -54,21 +50,10 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         // The search is the filter of this list.
         Action::Search | Action::Filter => app.picker.wants_letters = true,
         Action::Panes(PaneChange::Inspector) => {
-            toggle_preview(&mut app.picker, &mut app.reader.screen);
+            sheet::toggle_preview(&mut app.picker, &mut app.reader.screen);
         }
-        // The viewer handles these on every screen.
-        Action::Cancel
-        | Action::Pick
-        | Action::Palette
-        | Action::Sessions
-        | Action::Wall
-        | Action::Need(_)
-        | Action::Usage
-        | Action::Help
-        | Action::Redraw
-        | Action::Suspend
-        | Action::QuitNow
-        | Action::ToggleMouse => return None,
+        Action::Cancel | Action::Pick | Action::Palette | Action::Need(_) => return None,
+        action if ANYWHERE.contains(&action) => return None,
         other => app.reader.screen.set_session_only_status(&other),
     }
     Some(Vec::new())

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::texts::TextProgress;
 use super::{BY_AGE, Picker, PickerList};
 use crate::analysis::phrases;
-use crate::app::list_page::{self, PreviewPane, Room, end_of, lines_of};
+use crate::app::list_page::{self, Room, end_of, lines_of};
 use crate::app::screen::Screen;
 use crate::app::views::list::ListLines;
 use crate::app::views::page::{Sheet, SheetRow};
@@ -25,12 +25,8 @@ const TWO_LINES: usize = 16;
 pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     let theme = &screen.theme;
     let room = Room::of(screen);
-    let pane = preview(picker, room);
-    let (side, below) = match pane {
-        PreviewPane::Hidden => (0, 0),
-        PreviewPane::Right(width) => (width, 0),
-        PreviewPane::Below(lines) => (0, lines + 1),
-    };
+    let pane = room.preview(WIDE, picker.hides_preview);
+    let (side, below) = pane.size();
     let heads = usize::from(room.has_heads());
     let lines = room.lines().saturating_sub(heads + below).max(1);
     let has_two = lines >= TWO_LINES || picker.hits > 0 && lines >= 2;
@@ -85,19 +81,8 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
 }
 
 /// Shows or hides the preview.
-pub(super) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
-    picker.hides_preview = !picker.hides_preview;
-    if !picker.hides_preview && preview(picker, Room::of(screen)) == PreviewPane::Hidden {
-        screen.set_status(list_page::no_room(WIDE));
-    }
-}
-
-fn preview(picker: &Picker, room: Room) -> PreviewPane {
-    if picker.hides_preview {
-        PreviewPane::Hidden
-    } else {
-        room.preview(WIDE)
-    }
+pub(crate) fn toggle_preview(picker: &mut Picker, screen: &mut Screen) {
+    list_page::toggle_preview(&mut picker.hides_preview, WIDE, screen);
 }
 
 fn marked(picker: &Picker) -> String {

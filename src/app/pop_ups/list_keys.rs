@@ -1,24 +1,17 @@
 //! The keys of lists of sessions: picker, wall, ledger.
 
-use itertools::Itertools as _;
-
 use crate::app::input::action::{Action, CopyTarget, PaneChange, QuickFilter, Way};
 use crate::app::input::keymap::Keymap;
 use crate::app::screens::AppScreen;
+use crate::app::views::page::{Hint, SORT};
 
-/// Keys of a screen that lists sessions, and what they do. The first ones are shown as hints, as many as fit.
-pub type Own = &'static [(&'static [Action], &'static str)];
-
-/// Keys of the wall.
-pub const ON_WALL: Own = &[
+/// Keys of the wall. The first ones are shown as hints, as many as fit.
+pub const ON_WALL: &[Hint] = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "open"),
     (&[Action::Need(Way::Next)], "next that needs you"),
     (&[Action::Filter], "filter"),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
+    SORT,
     (&[Action::LevelUp, Action::LevelDown], "group"),
     (&[Action::Watch], "watch all"),
     (&[Action::Panes(PaneChange::Inspector)], "preview"),
@@ -40,7 +33,7 @@ pub const ON_WALL: Own = &[
 ];
 
 /// Keys of the ledger.
-pub const IN_LEDGER: Own = &[
+pub const IN_LEDGER: &[Hint] = &[
     (&[Action::Next, Action::Previous], "choose"),
     (&[Action::Unfold], "its sessions, or the session"),
     (
@@ -55,10 +48,7 @@ pub const IN_LEDGER: Own = &[
         ],
         "along what it can be by; branches, too",
     ),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
+    SORT,
     (&[Action::Reverse], "the other way round"),
     (&[Action::Copy(CopyTarget::Path)], "copy the path"),
     (
@@ -111,25 +101,23 @@ const IN_PICKER: &[(&str, &str)] = &[
     ("ctrl-c", "quit at once"),
 ];
 
+/// Keys that cannot be rebound, and what they do.
+pub(crate) fn fixed(keys: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+    keys.iter()
+        .map(|(keys, doc)| ((*keys).to_owned(), *doc))
+        .collect()
+}
+
 /// The keys of a list, and what they do there.
 pub(crate) fn keys_of(keymap: &Keymap, list: AppScreen) -> Vec<(String, &'static str)> {
-    let of = |own: Own| {
-        let keys = |actions: &[Action]| {
-            let keys = actions
-                .iter()
-                .filter_map(|action| keymap.keys_of(*action).next());
-            keys.map(|keys| keys.replace(' ', "")).join(" ")
-        };
+    let of = |own: &[Hint]| {
         own.iter()
-            .map(|(actions, doc)| (keys(actions), *doc))
+            .map(|(actions, doc)| (keymap.keys_of_all(actions, " "), *doc))
             .collect()
     };
     match list {
         AppScreen::Session => Vec::new(),
-        AppScreen::Picker => IN_PICKER
-            .iter()
-            .map(|(keys, doc)| ((*keys).to_owned(), *doc))
-            .collect(),
+        AppScreen::Picker => fixed(IN_PICKER),
         AppScreen::Wall => of(ON_WALL),
         AppScreen::Ledger => {
             let mut keys = of(IN_LEDGER);

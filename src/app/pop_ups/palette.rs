@@ -6,6 +6,8 @@ use std::borrow::Cow;
 
 use tui_input::Input;
 
+use crate::app::input::history::Histories;
+use crate::app::input::key_state::KeyState;
 use crate::app::input::keymap::Keymap;
 use crate::app::screens::AppScreen;
 
@@ -59,4 +61,14 @@ pub(crate) struct Commands<'a> {
     pub(crate) ran: &'a [String],
     /// The screen below the palette.
     pub(crate) below: AppScreen,
+}
+
+impl<'a> Commands<'a> {
+    pub(crate) fn of(keys: &'a KeyState, history: &'a Histories, below: AppScreen) -> Self {
+        Self {
+            keymap: &keys.keymap,
+            ran: &history.ran.lines,
+            below,
+        }
+    }
 }

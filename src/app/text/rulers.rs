@@ -71,16 +71,11 @@ pub fn row(ruler: Option<&Ruler>, day: Option<&str>, block: usize, look: &Look<'
     let depth = ruler.map_or(0, |ruler| usize::from(ruler.depth));
     let indent = " ".repeat((depth * step).min(most).min(width / 4));
     let took = ruler.map(|ruler| {
-        let at_most = match (ruler.is_bound, theme.ascii) {
-            (false, _) => "",
-            (true, true) => "<= ",
-            (true, false) => "≤ ",
-        };
-        format!(
-            "{at_most}{} {}",
-            figures::elapsed(ruler.ms),
-            ruler.class.word()
-        )
+        let at_most = theme.at_most(ruler.is_bound);
+        let took = figures::elapsed(ruler.ms);
+        format!("{at_most} {took} {}", ruler.class.word())
+            .trim_start()
+            .to_owned()
     });
     let parts: Vec<&str> = took.as_deref().into_iter().chain(day).collect();
     let rule = glyphs.line.rule.repeat(2);

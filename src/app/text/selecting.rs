@@ -39,10 +39,7 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
             Some(Vec::new())
         }
         Action::Copy(CopyTarget::Json) => {
-            let items: Vec<Focus> = pieces(text, scene)
-                .iter()
-                .map(|piece| piece.focus)
-                .collect();
+            let items = items(text, scene);
             end_selection(text);
             Some(vec![Effect::CopyRecords(clipboard::origins_of(
                 scene.session,
@@ -60,16 +57,18 @@ pub fn act(text: &mut TextPane, scene: &mut Scene<'_>, action: Action) -> Option
             ))
         }
         Action::Pipe => {
-            let items: Vec<Focus> = pieces(text, scene)
-                .iter()
-                .map(|piece| piece.focus)
-                .collect();
+            let items = items(text, scene);
             end_selection(text);
             piping::open(scene, &items);
             Some(Vec::new())
         }
         _ => None,
     }
+}
+
+fn items(text: &mut TextPane, scene: &Scene<'_>) -> Vec<Focus> {
+    let pieces = pieces(text, scene);
+    pieces.iter().map(|piece| piece.focus).collect()
 }
 
 fn end_selection(text: &mut TextPane) {

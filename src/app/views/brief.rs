@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -11,7 +10,7 @@ use super::list::List;
 use super::page::{Answer, Hint, Page, PageScene, Sheet, SheetRow};
 use crate::analysis::brief::rows::{BriefRow, BriefSources, Section, Tone, TurnTimes};
 use crate::analysis::brief::{QUOTED, as_is, last_answer, quoted};
-use crate::analysis::phrases::headline;
+use crate::analysis::phrases::{self, headline};
 use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::model::entry::EntryId;
@@ -257,14 +256,13 @@ fn share(section: Section, most: usize) -> usize {
 
 fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let times = TurnTimes::of(scene.transcript, &scene.indexes.account);
-    let dot = scene.theme.glyphs().dot;
     let parts = [
         times
             .started
             .map(|at| format!("{} {}", at.date(), at.minute())),
         times.work_ms.map(|ms| format!("{} of work", duration(ms))),
     ];
-    let words = parts.into_iter().flatten().join(&format!(" {dot} "));
+    let words = phrases::joined(parts, scene.theme.ascii);
     vec![
         Span::raw("BRIEF"),
         Span::styled(format!("  {words}"), scene.theme.dim),

@@ -10,9 +10,10 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use super::page::{Answer, HEADINGS, Hint, Page, PageScene, Sheet};
 use crate::analysis::brief::Fault;
 use crate::analysis::lint::{Alike, Finding, Severity, group_findings};
+use crate::analysis::phrases;
 use crate::app::checks::{self, Check, StatusSign};
 use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::viewport::Focus;
@@ -31,27 +32,19 @@ const FOOT: usize = 3;
 const OF_FAILURE: &[Hint] = &[
     (&[Action::Raw], "record"),
     (&[Action::Mention(Way::Next)], "search the error"),
-    SECTIONS,
+    HEADINGS,
 ];
 const OF_FINDING: &[Hint] = &[
     (&[Action::Pair], "the other half"),
     (&[Action::Raw], "record"),
-    SECTIONS,
+    HEADINGS,
 ];
 /// Hints on a kind with several findings.
 const OF_KIND: &[Hint] = &[
     (&[Action::Unfold, Action::Collapse], "open, close"),
     (&[Action::Pair], "the other half"),
-    SECTIONS,
+    HEADINGS,
 ];
-const SECTIONS: Hint = (
-    &[
-        Action::Seek(LandmarkKind::Prompt, Way::Previous),
-        Action::Seek(LandmarkKind::Prompt, Way::Next),
-    ],
-    "heading",
-);
-
 #[derive(Debug)]
 pub(crate) struct ChecksView {
     rows: List<CheckRow>,
@@ -468,12 +461,8 @@ fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
         (counts.warnings > 0).then(|| count(counts.warnings as u64, "warning")),
         (counts.notes > 0).then(|| count(counts.notes as u64, "note")),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let dot = format!(" {} ", scene.theme.glyphs().dot);
-    vec![
-        Span::raw("FAILURES"),
-        Span::raw(format!("  {}", parts.join(&dot))),
-    ]
+    let words = phrases::joined(parts, scene.theme.ascii);
+    vec![Span::raw("FAILURES"), Span::raw(format!("  {words}"))]
 }
 
 fn heading(head: SectionSubject, found: u64, theme: &Theme) -> Line<'static> {

@@ -9,9 +9,9 @@ use lines::FileLines;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use super::page::{Answer, Hint, Page, PageScene, REVERSE, SORT, Sheet};
 use crate::analysis::files::FileUses;
-use crate::app::input::action::{Action, Way};
+use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
 use crate::listing::files::{FileList, MOST_CHANGED, keys};
 use crate::listing::sort::Sort;
@@ -22,14 +22,7 @@ use crate::render::theme::Theme;
 use crate::render::wrap;
 use crate::session::indexes::Needs;
 
-const HINTS: &[Hint] = &[
-    (&[Action::Collapse], "all files"),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
-    (&[Action::Reverse], "reverse"),
-];
+const HINTS: &[Hint] = &[(&[Action::Collapse], "all files"), SORT, REVERSE];
 
 /// Lines about the chosen file.
 const FOOT: usize = 3;

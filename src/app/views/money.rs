@@ -6,12 +6,12 @@
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use super::page::{Answer, Hint, Page, PageScene, REVERSE, SORT, Sheet};
 use crate::analysis::calls::Place;
 use crate::analysis::money::spending::Charge;
 use crate::analysis::money::spending::statement::{Group, Grouping, StatementRow};
 use crate::analysis::phrases;
-use crate::app::input::action::{Action, Way};
+use crate::app::input::action::Action;
 use crate::app::outline::row::{start_of_lane, start_of_turn};
 use crate::app::text::viewport::Focus;
 use crate::listing::sort::{Order, Sort};
@@ -89,11 +89,8 @@ impl Default for MoneyView {
 
 const HINTS: &[Hint] = &[
     (&[Action::LevelUp, Action::LevelDown], "group"),
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
-    (&[Action::Reverse], "reverse"),
+    SORT,
+    REVERSE,
 ];
 
 /// The names of the levels.
@@ -432,12 +429,7 @@ impl Page for MoneyView {
 
     fn target(&self, scene: &PageScene<'_>) -> Option<Focus> {
         let transcript = scene.transcript;
-        let of_turn = |prompt: EntryId| {
-            let turn = transcript
-                .place_of(prompt)
-                .and_then(|place| transcript.turn_at(place))?;
-            start_of_turn(transcript, turn)
-        };
+        let of_turn = |prompt: EntryId| start_of_turn(transcript, transcript.turn_of(prompt)?);
         match self.rows.chosen()? {
             StatementKey::Sum(Group::Turn(prompt)) => of_turn(*prompt),
             StatementKey::Sum(Group::Lane(Some(name))) => {
@@ -488,23 +480,14 @@ fn truncate(lines: &mut Vec<Line<'static>>, most: usize, scene: &PageScene<'_>) 
 fn title(scene: &PageScene<'_>) -> Vec<Span<'static>> {
     let statement = &scene.indexes.spending;
     let cost = statement.cost.as_ref();
-    let dot = scene.theme.glyphs().dot;
-    let mut parts = vec![
-        cost.and_then(phrases::cost)
-            .unwrap_or_else(|| "$?".to_owned()),
+    let cost = cost.and_then(phrases::cost);
+    let hit = statement.total.hit_percent();
+    let parts = [
+        Some(cost.unwrap_or_else(|| "$?".to_owned())),
+        Some(figures::count(statement.total.requests, "request")),
+        hit.map(|percent| format!("{percent}% cached")),
     ];
-    parts.push(figures::count(statement.total.requests, "request"));
-    parts.extend(
-        statement
-            .total
-            .hit_percent()
-            .map(|percent| format!("{percent}% cached")),
-    );
-    if statement.is_empty() {
-        parts.clear();
-    }
-    vec![
-        Span::raw("COST"),
-        Span::raw(format!("  {}", parts.join(&format!(" {dot} ")))),
-    ]
+    let parts = parts.into_iter().filter(|_| !statement.is_empty());
+    let words = phrases::joined(parts, scene.theme.ascii);
+    vec![Span::raw("COST"), Span::raw(format!("  {words}"))]
 }

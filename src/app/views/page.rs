@@ -8,7 +8,7 @@ use crate::analysis::activity::Activity;
 use crate::analysis::lint::Findings;
 use crate::app::checks::Checks;
 use crate::app::comparison::Comparison;
-use crate::app::input::action::Action;
+use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::viewport::Focus;
 use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
@@ -90,6 +90,21 @@ pub(crate) trait Page: Debug {
 
 /// Actions with the same description, and the description.
 pub type Hint = (&'static [Action], &'static str);
+
+/// The keys of a list that can be sorted.
+pub(crate) const SORT: Hint = (
+    &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
+    "sort",
+);
+pub(crate) const REVERSE: Hint = (&[Action::Reverse], "reverse");
+/// The keys of a list with headings.
+pub(crate) const HEADINGS: Hint = (
+    &[
+        Action::Seek(LandmarkKind::Prompt, Way::Previous),
+        Action::Seek(LandmarkKind::Prompt, Way::Next),
+    ],
+    "heading",
+);
 
 /// What a page did with an action.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -111,11 +111,9 @@ impl Page for TimelineView {
         let timeline = &scene.indexes.timeline;
         if self.chosen.is_none_or(|id| timeline.get(id).is_none()) {
             let own = scene.focus.and_then(|focus| find(scene, focus));
-            let place = scene
+            let is_before_all = scene
                 .focus
-                .and_then(|focus| scene.transcript.place_of(focus.entry));
-            let is_before_all =
-                place.is_some_and(|place| scene.transcript.turn_at(place).is_none());
+                .is_some_and(|focus| scene.transcript.turn_of(focus.entry).is_none());
             let edge = if is_before_all {
                 timeline.first()
             } else {

@@ -10,11 +10,11 @@ use foot::Examples;
 use ratatui::text::{Line, Span};
 
 use super::list::List;
-use super::page::{Answer, Hint, Page, PageScene, Sheet};
+use super::page::{Answer, Hint, Page, PageScene, REVERSE, SORT, Sheet};
 use crate::analysis::calls::{Outcome, Place, Tools as Sums};
-use crate::app::input::action::{Action, Way};
+use crate::app::input::action::Action;
 use crate::app::text::viewport::Focus;
-use crate::listing::call::{PlacedCall, at_most};
+use crate::listing::call::PlacedCall;
 use crate::listing::calls::{CallList, IN_ORDER, SLOWEST};
 use crate::listing::sort::Sort;
 use crate::listing::tools::{LONGEST, ToolList};
@@ -25,23 +25,13 @@ use crate::session::indexes::Needs;
 
 /// Hints for the list of calls.
 const HINTS: &[Hint] = &[
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
-    (&[Action::Reverse], "reverse"),
+    SORT,
+    REVERSE,
     (&[Action::LevelUp], "slowest first, in order"),
     (&[Action::LevelDown], "tool against tool"),
 ];
 /// Hints for the comparison of tools.
-const SUMMARY_HINTS: &[Hint] = &[
-    (
-        &[Action::Shift(Way::Previous), Action::Shift(Way::Next)],
-        "sort",
-    ),
-    (&[Action::Reverse], "reverse"),
-    (&[Action::LevelUp], "all calls"),
-];
+const SUMMARY_HINTS: &[Hint] = &[SORT, REVERSE, (&[Action::LevelUp], "all calls")];
 
 /// Height of the foot for a call, on low and on high screens.
 const FOOT: (usize, usize) = (4, 6);
@@ -196,7 +186,7 @@ impl ToolsView {
                 parts.push(count(calls as u64, "call"));
                 let (ms, is_bound) = sums.time();
                 if ms > 0 {
-                    parts.push(format!("{} in tools", at_most(ms, is_bound, theme)));
+                    parts.push(format!("{} in tools", theme.duration(ms, is_bound)));
                 }
             }
         }
@@ -306,8 +296,7 @@ impl Page for ToolsView {
         self.names.fit(height);
         let (heads, rows) = match self.shown {
             ToolRows::Tools => {
-                let sums = self.sums.as_ref().filter(|_| scene.filter.is_some());
-                let sums = sums.unwrap_or(&scene.indexes.calls.tools);
+                let sums = self.sums.as_ref().unwrap_or(&scene.indexes.calls.tools);
                 self.names
                     .write(&ToolList::of(sums, &scene.indexes.carried), scene)
             }

@@ -2,7 +2,7 @@
 
 use tui_input::Input;
 
-use super::sheet;
+use super::sheet::WIDE;
 use super::{Wall, WallGrouping};
 use crate::analysis::expression::parse::Mistake;
 use crate::analysis::wall::filter::SessionFilter;
@@ -11,16 +11,13 @@ use crate::app::alarms::{AlarmNotice, AlarmSpec};
 use crate::app::effect::Effect;
 use crate::app::input::action::{Action, CopyTarget, PaneChange, QuickFilter, Way};
 use crate::app::input::command::TypedCommand;
+use crate::app::list_page::toggle_preview;
 use crate::app::mode::{Mode, WallLine};
+use crate::app::pop_ups::list_keys::ANYWHERE;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::listing::sessions::SessionRowKey;
 use crate::model::found::SessionPlace;
-
-/// Sorts the rows, and writes the visible ones.
-pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
-    sheet::arrange(wall, screen);
-}
 
 /// Runs an action; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
@@ -35,20 +32,17 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         Action::Unfold | Action::Expand => return Some(enter(wall)),
         Action::LevelUp => group(wall, Way::Next),
         Action::LevelDown => group(wall, Way::Previous),
-        Action::Panes(PaneChange::Inspector) => sheet::toggle_preview(wall, screen),
+        Action::Panes(PaneChange::Inspector) => {
+            toggle_preview(&mut wall.hides_preview, WIDE, screen);
+        }
         Action::Filter => app.mode = filter_line(wall),
         Action::Quick(QuickFilter::Errors) => wall.set_filter("err", screen),
         Action::Quick(QuickFilter::Clear) => wall.set_filter("", screen),
         Action::Watch => {
-            let typed = wall
-                .alarms
-                .iter()
-                .map(ToString::to_string)
-                .next_back()
-                .unwrap_or_default();
+            let typed = wall.alarms.last().map(ToString::to_string);
             app.mode = Mode::OnWall {
                 line: WallLine::Watch,
-                input: Input::new(typed),
+                input: Input::new(typed.unwrap_or_default()),
             };
         }
         Action::Copy(CopyTarget::Path) => return Some(copy(wall, SessionPlace::address)),
@@ -62,15 +56,8 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
         }
         Action::Cancel if wall.filter.is_some() => wall.set_filter("", screen),
         Action::Cancel | Action::Quit | Action::Wall => return Some(app.leave_list()),
-        // The viewer handles these on every screen.
-        Action::Palette
-        | Action::Sessions
-        | Action::Usage
-        | Action::Help
-        | Action::Redraw
-        | Action::Suspend
-        | Action::QuitNow
-        | Action::ToggleMouse => return None,
+        Action::Palette => return None,
+        action if ANYWHERE.contains(&action) => return None,
         other => screen.set_session_only_status(&other),
     }
     Some(Vec::new())

@@ -8,7 +8,7 @@
 //! first key press, the first row is chosen.
 
 pub mod actions;
-mod sheet;
+pub(crate) mod sheet;
 
 use std::collections::HashMap;
 

@@ -6,7 +6,7 @@ use super::Wall;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::analysis::wall::{NEEDS, SessionRow};
-use crate::app::list_page::{self, PreviewPane, Room, end_of, lines_of};
+use crate::app::list_page::{Room, end_of, lines_of};
 use crate::app::screen::Screen;
 use crate::app::views::list::ListLines;
 use crate::app::views::page::Sheet;
@@ -15,21 +15,14 @@ use crate::model::figures;
 use crate::render::wrap;
 
 /// Least width in columns with the preview beside the list.
-const WIDE: u16 = 190;
+pub(super) const WIDE: u16 = 190;
 
 /// Sorts the rows, and writes the visible ones.
-pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
+pub(crate) fn arrange(wall: &mut Wall, screen: &Screen) {
     wall.sort_rows(screen.now);
     let room = Room::of(screen);
-    let pane = preview(wall, room);
-    let side = match pane {
-        PreviewPane::Right(width) => width,
-        PreviewPane::Hidden | PreviewPane::Below(_) => 0,
-    };
-    let below = match pane {
-        PreviewPane::Below(lines) => lines + 1,
-        PreviewPane::Hidden | PreviewPane::Right(_) => 0,
-    };
+    let pane = room.preview(WIDE, wall.hides_preview);
+    let (side, below) = pane.size();
     let heads = usize::from(room.has_heads());
     wall.list
         .fit(room.lines().saturating_sub(heads + below).max(1));
@@ -55,23 +48,6 @@ pub(super) fn arrange(wall: &mut Wall, screen: &Screen) {
         let row = wall.chosen();
         row.map_or_else(Vec::new, |row| preview_of(row, screen, (width, lines)))
     });
-}
-
-/// Shows or hides the preview.
-pub(super) fn toggle_preview(wall: &mut Wall, screen: &mut Screen) {
-    wall.hides_preview = !wall.hides_preview;
-    if !wall.hides_preview && preview(wall, Room::of(screen)) == PreviewPane::Hidden {
-        screen.set_status(list_page::no_room(WIDE));
-    }
-}
-
-/// Position of the preview.
-fn preview(wall: &Wall, room: Room) -> PreviewPane {
-    if wall.hides_preview {
-        PreviewPane::Hidden
-    } else {
-        room.preview(WIDE)
-    }
 }
 
 fn title(wall: &Wall, screen: &Screen) -> Vec<Span<'static>> {

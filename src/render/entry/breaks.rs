@@ -1,7 +1,7 @@
 //! Rules across the transcript: compaction, change of the model, interruption, errors.
 
 use ratatui::style::Style;
-use ratatui::text::Span;
+use ratatui::text::{Line, Span};
 
 use crate::model::entry::Break;
 use crate::model::figures;
@@ -11,6 +11,7 @@ use crate::render::excerpt::Detail;
 use crate::render::markdown::MarkdownMode;
 use crate::render::row::{Row, RowKind};
 use crate::render::sheet::{EntryRows, HeadRow};
+use crate::render::theme::Theme;
 use crate::render::wrap;
 
 /// Rows of text of a previewed break.
@@ -129,10 +130,14 @@ fn separator(sheet: &mut EntryRows<'_>, title: &str, text: &Text, detail: Detail
 }
 
 /// `── words ─────────`
-fn rule(sheet: &mut EntryRows<'_>, words: &str, style: Style, lead: usize) {
-    let theme = sheet.look.theme;
-    let glyphs = sheet.glyphs();
-    let width = sheet.width();
+pub(crate) fn rule_line(
+    words: &str,
+    style: Style,
+    lead: usize,
+    width: usize,
+    theme: &Theme,
+) -> Line<'static> {
+    let glyphs = theme.glyphs();
     let front = if width > 24 {
         format!("{} ", glyphs.line.rule.repeat(lead))
     } else {
@@ -150,9 +155,14 @@ fn rule(sheet: &mut EntryRows<'_>, words: &str, style: Style, lead: usize) {
             theme.dim,
         ));
     }
+    Line::from(line)
+}
+
+fn rule(sheet: &mut EntryRows<'_>, words: &str, style: Style, lead: usize) {
+    let line = rule_line(words, style, lead, sheet.width(), sheet.look.theme);
     sheet.push(
         Row {
-            line: line.into(),
+            line,
             kind: RowKind::Rule,
             ..Row::default()
         },

@@ -79,18 +79,7 @@ pub(crate) fn of_run(sheet: &EntryRows<'_>, run: &[(&Entry, &ToolCall)]) -> Vec<
         .collect();
     let took = took.map(|all| {
         let is_bound = all.iter().any(|took| took.by == Clocked::Bound);
-        let by = if is_bound {
-            Clocked::Bound
-        } else {
-            Clocked::Measured
-        };
-        in_words(
-            sheet,
-            Took {
-                ms: all.iter().map(|took| took.ms).sum(),
-                by,
-            },
-        )
+        theme.duration(all.iter().map(|took| took.ms).sum(), is_bound)
     });
     let took = format!("{:>DURATION$}", took.unwrap_or_default());
     let outcome = &sheet.glyphs().outcome;
@@ -142,17 +131,6 @@ fn of_result(call: &ToolCall, result: &ToolResult) -> String {
 /// The duration measured by the agent, or by timestamps; `≤` if one message covers several calls,
 /// so that there is only an upper bound.
 fn duration(sheet: &EntryRows<'_>, call: &ToolCall) -> Option<String> {
-    Some(in_words(
-        sheet,
-        call.duration(sheet.item.entry.call_time(call))?,
-    ))
-}
-
-fn in_words(sheet: &EntryRows<'_>, took: Took) -> String {
-    let at_most = match (took.by, sheet.look.theme.ascii) {
-        (Clocked::Measured | Clocked::Times, _) => "",
-        (Clocked::Bound, true) => "<=",
-        (Clocked::Bound, false) => "≤",
-    };
-    format!("{at_most}{}", figures::duration(took.ms))
+    let took = call.duration(sheet.item.entry.call_time(call))?;
+    Some(sheet.look.theme.took(took))
 }

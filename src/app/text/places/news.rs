@@ -4,13 +4,11 @@
 //! not an item, and is not counted. Entries that arrive while the session is open do not count as
 //! new.
 
-use ratatui::text::Span;
-
 use crate::app::scene::Scene;
 use crate::app::text::TextPane;
 use crate::model::entry::EntryId;
+use crate::render::entry::breaks::rule_line;
 use crate::render::row::{Look, Row, RowKind};
-use crate::render::wrap;
 use crate::session::news::LastView;
 
 /// Position and text of the line.
@@ -26,27 +24,9 @@ pub struct NewsLine {
 
 /// The row of the line: `── new since Tue 10:41 ─────`.
 pub fn row(words: &str, block: usize, look: &Look<'_>) -> Row {
-    let (theme, glyphs) = (look.theme, look.theme.glyphs());
-    let width = usize::from(look.width);
-    let front = if width > 24 {
-        format!("{} ", glyphs.line.rule.repeat(2))
-    } else {
-        String::new()
-    };
-    let spans = [
-        Span::styled(front, theme.dim),
-        Span::styled(words.to_owned(), theme.accent),
-    ];
-    let mut line = wrap::fit(&spans, width, glyphs.cut);
-    let left = width.saturating_sub(wrap::width_of(&line) + 1);
-    if left > 0 {
-        line.push(Span::styled(
-            format!(" {}", glyphs.line.rule.repeat(left)),
-            theme.dim,
-        ));
-    }
+    let (theme, width) = (look.theme, usize::from(look.width));
     Row {
-        line: line.into(),
+        line: rule_line(words, theme.accent, 2, width, theme),
         kind: RowKind::News,
         block,
         ..Row::default()

@@ -3,7 +3,7 @@
 //! Invariant: the number of steps is bounded, whatever the count.
 
 use super::walk::{RowSource, extent, neighbour, walk_up};
-use super::{Focus, Motion, Viewport, WindowLine, focus_of};
+use super::{Focus, Motion, RowPosition, Viewport, focus_of};
 
 /// Limit of single steps; greater counts go by entries.
 const MOST_STEPS: usize = 500;
@@ -48,11 +48,7 @@ impl Viewport {
             self.focus_in_window(0);
             return;
         };
-        let ends = (
-            self.lines.first().map(WindowLine::position),
-            self.lines.last().map(WindowLine::position),
-        );
-        let (Some(top), Some(bottom)) = ends else {
+        let Some((top, bottom)) = self.ends() else {
             return;
         };
         if self.step_in_tree(focus, forward, rows, height) {
@@ -82,6 +78,12 @@ impl Viewport {
         }
     }
 
+    /// The positions of the first and the last line of the window.
+    fn ends(&self) -> Option<(RowPosition, RowPosition)> {
+        let (first, last) = (self.lines.first()?, self.lines.last()?);
+        Some((first.position(), last.position()))
+    }
+
     fn bring_into_view(
         &mut self,
         focus: Focus,
@@ -92,11 +94,7 @@ impl Viewport {
         let Some((start, end)) = extent(rows, focus) else {
             return;
         };
-        let ends = (
-            self.lines.first().map(WindowLine::position),
-            self.lines.last().map(WindowLine::position),
-        );
-        let (Some(top), Some(bottom)) = ends else {
+        let Some((top, bottom)) = self.ends() else {
             return;
         };
         let tall = end.place == start.place && end.row - start.row + 1 >= height;

@@ -1,14 +1,14 @@
 //! Failures as rows of the checks: the call, the reason, and what became of it.
 
-use itertools::Itertools as _;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::analysis::brief::{Failure, Fault};
 use crate::analysis::calls::Place;
+use crate::analysis::phrases;
 use crate::app::text::viewport::Focus;
 use crate::app::views::page::PageScene;
-use crate::listing::call::{PlacedCall, duration_words};
+use crate::listing::call::PlacedCall;
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
@@ -88,20 +88,19 @@ pub(super) fn foot(scene: &PageScene<'_>, failure: &Failure) -> Vec<Line<'static
         Line::from(wrap::fit(&words, scene.columns(), cut))
     };
     let placed = PlacedCall::at(scene.calls, failure.place);
-    let took = placed.and_then(|placed| Some(duration_words(placed.duration()?, theme)));
+    let took = placed.and_then(|placed| Some(theme.took(placed.duration()?)));
     let (state, _) = state(scene, failure, usize::MAX);
     let facts = [
         Some(failure.fault.word().to_owned()),
         (failure.fault == Fault::Hidden).then(|| "its call ended well".to_owned()),
         took,
         place_words(scene, failure.place),
-        Some(state).filter(|state| !state.is_empty()),
+        Some(state),
     ];
-    let facts: Vec<String> = facts.into_iter().flatten().collect();
     vec![
         fit(failure.what.clone(), theme.text),
         fit(reason(scene, failure), theme.bad),
-        fit(facts.join(&format!(" {} ", theme.glyphs().dot)), theme.dim),
+        fit(phrases::joined(facts, theme.ascii), theme.dim),
     ]
 }
 
@@ -175,8 +174,7 @@ fn place_words(scene: &PageScene<'_>, place: Focus) -> Option<String> {
     let transcript = scene.transcript;
     let entry = transcript.get(place.entry)?;
     let turn = transcript
-        .place_of(place.entry)
-        .and_then(|place| transcript.turn_at(place))
+        .turn_of(place.entry)
         .map(|turn| format!("turn {}", turn + 1));
     let lane = entry.lane.as_ref().and_then(|lane| transcript.lane(lane));
     let parts = [
@@ -184,8 +182,7 @@ fn place_words(scene: &PageScene<'_>, place: Focus) -> Option<String> {
         lane.map(|lane| lane.label.to_string()),
         (entry.origin.line > 0).then(|| format!("line {}", entry.origin.line)),
     ];
-    let dot = format!(" {} ", scene.theme.glyphs().dot);
-    Some(parts.into_iter().flatten().join(&dot))
+    Some(phrases::joined(parts, scene.theme.ascii))
 }
 
 fn first_line(words: &str) -> String {

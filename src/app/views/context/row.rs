@@ -115,9 +115,7 @@ impl<'a> Listing for RequestList<'a> {
                 .dim(),
             RequestColumn::figures("turn", 4, 2)
                 .value(|row| {
-                    let transcript = row.scene.transcript;
-                    let place = transcript.place_of(row.request.entry);
-                    let turn = place.and_then(|place| transcript.turn_at(place));
+                    let turn = row.scene.transcript.turn_of(row.request.entry);
                     let turn = turn.filter(|_| row.request.opens_turn);
                     Value::int(turn.map(|turn| turn + 1))
                 })

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use ratatui::text::{Line, Span};
 
+use crate::analysis::brief::notes::first_line;
 use crate::analysis::calls::{Outcome, Place};
 use crate::analysis::files::{FileUses, Flag, Op, Use};
 use crate::app::input::action::Action;
@@ -255,15 +256,6 @@ fn lane_of(lane: Option<&Name>, scene: &PageScene<'_>) -> String {
     };
     let label = scene.transcript.lane(name).map_or(name, |lane| &lane.label);
     first_line(label)
-}
-
-fn first_line(text: &Text) -> String {
-    without_sgr(text)
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_owned()
 }
 
 /// What a call is about other than the file, whose name is in the title.

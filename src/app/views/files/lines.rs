@@ -210,9 +210,7 @@ impl<'a> Listing for LineList<'a> {
         let line = self.lines.get(*key)?;
         let by = line.by.filter(|_| line.is_first);
         let transcript = self.scene.transcript;
-        let turn = by
-            .and_then(|(_, place)| transcript.place_of(place.entry))
-            .and_then(|place| transcript.turn_at(place));
+        let turn = by.and_then(|(_, place)| transcript.turn_of(place.entry));
         Some(LineRow {
             line,
             turn,

@@ -255,10 +255,7 @@ pub(crate) fn percent_of(picos: i128, all: i128) -> String {
 
 /// The number of a turn, from 1.
 pub(crate) fn turn_number(prompt: EntryId, transcript: &Transcript) -> usize {
-    transcript
-        .place_of(prompt)
-        .and_then(|place| transcript.turn_at(place))
-        .map_or(0, |turn| turn + 1)
+    transcript.turn_of(prompt).map_or(0, |turn| turn + 1)
 }
 
 /// The title of a prompt.

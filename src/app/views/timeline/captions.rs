@@ -330,7 +330,6 @@ impl Captions<'_> {
     /// The duration of a span, as far as it is known.
     fn duration_words(&self, span: &TimeSpan) -> Vec<Span<'static>> {
         let theme = self.scene().theme;
-        let at_most = if theme.ascii { "<=" } else { "≤" };
         let length = self.painter.end(span).since(span.id.from);
         if span.to.is_none() {
             let is_running = self.view.now.is_some() && span.outcome == Outcome::Open;
@@ -364,8 +363,7 @@ impl Captions<'_> {
             _ => span.from_is_bound || span.to_is_bound,
         };
         let ms = took.map_or(length, |took| took.ms);
-        let mark = if is_bound { at_most } else { "" };
-        vec![Span::styled(format!("{mark}{}", duration(ms)), theme.text)]
+        vec![Span::styled(theme.duration(ms, is_bound), theme.text)]
     }
 
     fn meanwhile(&self, place: Place) -> Option<String> {

@@ -1,13 +1,12 @@
 //! The whole session with a row per turn: its time, the classes of its time, and its duration.
 
-use itertools::Itertools as _;
 use ratatui::text::{Line, Span};
 
 use super::bars::{Cells, Painter, fitted};
 use super::window::TimelineWindow;
 use super::{Growing, session_of_lane};
 use crate::analysis::account::{Class, Figures};
-use crate::analysis::phrases::title_of;
+use crate::analysis::phrases::{self, title_of};
 use crate::analysis::timeline::{RowContent, SpanId};
 use crate::app::views::page::PageScene;
 use crate::model::figures::{count, duration};
@@ -200,14 +199,10 @@ pub(super) fn sums(scene: &PageScene<'_>, turn: usize) -> String {
         (ms > 0).then(|| format!("{} {}", class.word(), duration(ms)))
     };
     let calls = u64::from(figures.facts.calls);
-    let mut parts = Class::ALL.into_iter().filter_map(of_class).chain(
-        [
-            (calls > 0).then(|| count(calls, "call")),
-            (figures.facts.failed > 0).then(|| format!("{} failed", figures.facts.failed)),
-        ]
-        .into_iter()
-        .flatten(),
-    );
-    let dot = format!(" {} ", scene.theme.glyphs().dot);
-    parts.join(&dot)
+    let of_calls = [
+        (calls > 0).then(|| count(calls, "call")),
+        (figures.facts.failed > 0).then(|| format!("{} failed", figures.facts.failed)),
+    ];
+    let parts = Class::ALL.into_iter().map(of_class).chain(of_calls);
+    phrases::joined(parts, scene.theme.ascii)
 }

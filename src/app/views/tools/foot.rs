@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use crate::analysis::calls::{Outcome, Place, Tool};
 use crate::analysis::phrases;
 use crate::app::views::page::PageScene;
-use crate::listing::call::{PlacedCall, at_most, of_severity};
+use crate::listing::call::{PlacedCall, of_severity};
 use crate::model::figures::{self, count, percent};
 use crate::model::text::{Name, without_sgr};
 use crate::model::tool::Clocked;
@@ -193,7 +193,7 @@ fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, Strin
         .filter(|took| (took.by == Clocked::Bound) == spread.is_bound)?;
     let no_longer = spread.count.saturating_sub(durations.longer_than(took.ms));
     let [p50, p95, max] =
-        [spread.p50, spread.p95, spread.max].map(|ms| at_most(ms, spread.is_bound, scene.theme));
+        [spread.p50, spread.p95, spread.max].map(|ms| scene.theme.duration(ms, spread.is_bound));
     let rank = percent(u64::from(no_longer), u64::from(spread.count));
     let name = placed.call.shown_name();
     let rank = if no_longer == spread.count {

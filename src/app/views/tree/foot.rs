@@ -14,7 +14,7 @@ use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
 use crate::app::views::tools::foot::line;
-use crate::listing::call::{PlacedCall, duration_words};
+use crate::listing::call::PlacedCall;
 use crate::model::branches::Branch;
 use crate::model::entry::{BlockKind, EntryId};
 use crate::model::figures::{count, duration};
@@ -241,7 +241,7 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
             // From the call to its result, unlike the sub-agent's own work.
             let took = PlacedCall::at(scene.calls, place)
                 .and_then(|call| call.duration())
-                .map(|took| format!(", which took {}", duration_words(took, theme)));
+                .map(|took| format!(", which took {}", theme.took(took)));
             format!(
                 "started by #{number} {}{}{}{facts}",
                 call.shown_name(),
@@ -287,22 +287,22 @@ pub(crate) fn of_lane(scene: &PageScene<'_>, name: &Name, whole: &Whole) -> Vec<
     ];
     let mut lines = vec![
         line(scene, head),
-        line(scene, vec![labelled(scene, "asked", &asked)]),
+        line(scene, vec![label_and_words(scene, "asked", &asked)]),
     ];
     if fate != AgentState::Missing || own.work.facts.calls > 0 {
         lines.push(line(
             scene,
-            vec![labelled(scene, "own work", &figures(&own)), with],
+            vec![label_and_words(scene, "own work", &figures(&own)), with],
         ));
         lines.push(line(
             scene,
-            vec![labelled(scene, "last", &last.unwrap_or_default())],
+            vec![label_and_words(scene, "last", &last.unwrap_or_default())],
         ));
     }
     lines
 }
 
-fn labelled(scene: &PageScene<'_>, label: &str, words: &str) -> Vec<Piece> {
+fn label_and_words(scene: &PageScene<'_>, label: &str, words: &str) -> Vec<Piece> {
     let words = without_sgr(wrap::head(words, TEXT)).replace('\n', " ");
     vec![
         Span::styled(format!("{label:<SIDE$}"), scene.theme.dim),
@@ -348,92 +348,58 @@ pub(crate) fn of_whole(
     } else {
         parts.join(", ")
     };
+    let one = |words: String| vec![line(scene, vec![text(words)])];
+    let labelled =
+        |label: &str, words: &str| line(scene, vec![label_and_words(scene, label, words)]);
     match node {
         Node::Active if whole.sessions > 0 => vec![
-            line(scene, vec![labelled(scene, "in it", &below)]),
-            line(
-                scene,
-                vec![labelled(scene, "all of it", &figures(&whole.facts))],
-            ),
+            labelled("in it", &below),
+            labelled("all of it", &figures(&whole.facts)),
         ],
-        Node::Active => vec![
-            line(scene, vec![labelled(scene, "active", &figures(own))]),
-            line(scene, vec![labelled(scene, "beside it", &below)]),
-            line(
-                scene,
-                vec![labelled(scene, "all of it", &figures(&whole.facts))],
-            ),
-            line(
-                scene,
-                vec![if left > 0 {
-                    vec![Span::styled(
-                        "choose a branch to compare it with the active path",
-                        theme.dim,
-                    )]
-                } else {
-                    Vec::new()
-                }],
-            ),
-        ],
-        Node::Turn(prompt) => {
-            let at = scene
-                .transcript
-                .get(*prompt)
-                .and_then(|entry| entry.at)
-                .map(Timestamp::clock);
-            vec![
-                line(
-                    scene,
-                    vec![labelled(scene, "asked", &entry_words(scene, *prompt))],
-                ),
-                line(
-                    scene,
-                    vec![
-                        labelled(scene, "all of it", &figures(own)),
-                        text(at.unwrap_or_default()),
-                    ],
-                ),
-                line(scene, vec![labelled(scene, "in it", &below)]),
-            ]
-        }
-        Node::Call(place) => {
-            let call = place.call(scene.transcript);
-            let root = scene.transcript.root_of(place.entry).map(Text::as_str);
-            let headline = call.map(|call| call.about(root)).unwrap_or_default();
-            let number = scene.indexes.calls.number(*place).unwrap_or(0);
-            let verdict = call.map(|call| call.state.word()).unwrap_or_default();
-            vec![
-                line(
-                    scene,
-                    vec![text(format!(
-                        "#{number} {verdict}: a sub-agent whose own transcript is not here"
-                    ))],
-                ),
-                line(scene, vec![labelled(scene, "asked", &headline)]),
-            ]
-        }
-        Node::Work(place) => {
-            let call = place.call(scene.transcript);
-            let root = scene.transcript.root_of(place.entry).map(Text::as_str);
-            let headline = call.map(|call| call.about(root)).unwrap_or_default();
-            let number = scene.indexes.calls.number(*place).unwrap_or(0);
-            let runs = call.is_some_and(|call| scene.calls.runs(place.entry, call));
-            let words = if runs {
-                "it goes on in the background"
+        Node::Active => {
+            let hint = if left > 0 {
+                "choose a branch to compare it with the active path"
             } else {
-                "nothing tells how it ended"
+                ""
             };
             vec![
-                line(scene, vec![text(format!("#{number}: {words}"))]),
-                line(scene, vec![labelled(scene, "asked", &headline)]),
+                labelled("active", &figures(own)),
+                labelled("beside it", &below),
+                labelled("all of it", &figures(&whole.facts)),
+                line(scene, vec![vec![Span::styled(hint, theme.dim)]]),
             ]
         }
-        Node::CallGroup => vec![line(
-            scene,
-            vec![text(
-                "of these nothing tells how they ended; unfold to see them".to_owned(),
-            )],
-        )],
+        Node::Turn(prompt) => {
+            let at = scene.transcript.get(*prompt).and_then(|entry| entry.at);
+            let all = label_and_words(scene, "all of it", &figures(own));
+            let at = text(at.map(Timestamp::clock).unwrap_or_default());
+            vec![
+                labelled("asked", &entry_words(scene, *prompt)),
+                line(scene, vec![all, at]),
+                labelled("in it", &below),
+            ]
+        }
+        Node::Call(place) | Node::Work(place) => {
+            let call = place.call(scene.transcript);
+            let root = scene.transcript.root_of(place.entry).map(Text::as_str);
+            let headline = call.map(|call| call.about(root)).unwrap_or_default();
+            let number = scene.indexes.calls.number(*place).unwrap_or(0);
+            let is_work = matches!(node, Node::Work(_));
+            let runs = call.is_some_and(|call| scene.calls.runs(place.entry, call));
+            let mut lines = one(match call.map(|call| call.state.word()) {
+                _ if is_work && runs => format!("#{number}: it goes on in the background"),
+                _ if is_work => format!("#{number}: nothing tells how it ended"),
+                verdict => format!(
+                    "#{number} {}: a sub-agent whose own transcript is not here",
+                    verdict.unwrap_or_default()
+                ),
+            });
+            lines.push(labelled("asked", &headline));
+            lines
+        }
+        Node::CallGroup => {
+            one("of these nothing tells how they ended; unfold to see them".to_owned())
+        }
         Node::Branch(_) | Node::Lane(_) => Vec::new(),
     }
 }

@@ -217,9 +217,7 @@ pub(crate) fn parent_node(transcript: &Transcript, id: EntryId) -> Node {
     if let Some(branch) = transcript.branches().of(id) {
         return Node::Branch(branch.number);
     }
-    let turn = transcript
-        .place_of(id)
-        .and_then(|place| transcript.turn_at(place));
+    let turn = transcript.turn_of(id);
     let turn = turn.and_then(|turn| transcript.turns().get(turn));
     turn.map_or_else(of_lane, |turn| Node::Turn(turn.prompt))
 }

@@ -12,11 +12,10 @@ use crate::analysis::calls::Place;
 use crate::analysis::phrases;
 use crate::analysis::phrases::title_of;
 use crate::app::views::page::PageScene;
-use crate::listing::call::{PlacedCall, duration_words};
+use crate::listing::call::PlacedCall;
 use crate::listing::sort::Value;
 use crate::listing::table::{Cell, CellLook, Column, Listing, cell};
 use crate::model::branches::{Branch, Why};
-use crate::model::entry::{BlockKind, Entry};
 use crate::model::figures;
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Text, without_sgr};
@@ -193,7 +192,7 @@ fn node_duration(scene: &PageScene<'_>, node: &Node, facts: &PathFacts) -> Strin
         let took = PlacedCall::at(scene.calls, place)?
             .duration()
             .filter(|took| took.ms >= AT_ONCE)?;
-        Some(duration_words(took, scene.theme))
+        Some(scene.theme.took(took))
     };
     own.or_else(of_call).unwrap_or_default()
 }
@@ -356,11 +355,8 @@ fn title_of_branch(scene: &PageScene<'_>, branch: &Branch) -> String {
             .filter_map(|id| scene.transcript.get(*id))
     };
     let prompt = entries().find(|entry| entry.marks.prompt);
-    let has_words =
-        |kind: &BlockKind| matches!(kind, BlockKind::Text(body) if !body.stub.is_blank());
-    let says = |entry: &&Entry| entry.has(has_words);
     prompt
-        .or_else(|| entries().find(says))
+        .or_else(|| entries().find(|entry| entry.has_prose()))
         .map(title_of)
         .unwrap_or_default()
         .to_string()
