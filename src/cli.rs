@@ -540,8 +540,9 @@ impl Config {
                 everywhere,
                 ..
             } if everywhere.has_sums() || listing.sessions.is_empty() => {
-                let options = everywhere.options(listing, &surroundings);
-                text_or_json(options.json, move |to| {
+                let EverywhereArgs { by, since } = everywhere;
+                let options = listing.sums(by.as_deref(), since, &surroundings);
+                text_or_json(options.form == ListingForm::Json, move |to| {
                     report::sessions::tools::write(&options, (to.now)(), to.out)
                 })
             }
@@ -582,8 +583,8 @@ impl Config {
                     report::file::write_changes(&session, to.out)
                 })
             }
-            Command::Waste(args) => {
-                let options = args.options(&surroundings);
+            Command::Waste(WasteArgs { listing, by, since }) => {
+                let options = listing.sums(by.as_deref(), since, &surroundings);
                 text_or_json(options.form == ListingForm::Json, move |to| {
                     report::sessions::waste::write(&options, (to.now)(), to.out)
                 })

@@ -12,7 +12,7 @@ use super::{Config, PaperArgs, text_or_json};
 use crate::analysis::by::By;
 use crate::analysis::expression::When;
 use crate::report::listing::{self, ListKind, ListingForm, ListingOptions};
-use crate::report::sessions::{tools, waste};
+use crate::report::sessions::each::SumsOptions;
 
 /// What was typed after any.
 #[derive(Debug, clap::Args)]
@@ -38,32 +38,16 @@ pub(super) struct EverywhereArgs {
     /// Sum up the calls of all sessions, or of those named, by what `tv usage --by` knows
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["sums", "csv"],
         value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
-    by: Option<String>,
+    pub(super) by: Option<String>,
     /// Without a session: only those that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = Suggesting::time(time), hide_possible_values = true)]
-    since: Option<When>,
+    pub(super) since: Option<When>,
 }
 
 impl EverywhereArgs {
     /// Whether sums over sessions are asked for.
     pub(super) fn has_sums(&self) -> bool {
         self.by.is_some() || self.since.is_some()
-    }
-
-    /// The options of the report.
-    pub(super) fn options(
-        self,
-        listing: ListingArgs,
-        surroundings: &Surroundings,
-    ) -> tools::ToolsOptions {
-        tools::ToolsOptions {
-            search: search(&listing.sessions, None, surroundings),
-            by: self.by.as_deref().and_then(By::named).unwrap_or(By::Tool),
-            since: self.since,
-            json: listing.json,
-            strict: listing.strict.strict,
-            paper: listing.paper.paper(surroundings),
-        }
     }
 }
 
@@ -79,6 +63,23 @@ impl ListingArgs {
             listing::write(&options, (to.now)(), to.out)
         })
     }
+
+    /// The options of a report over all sessions.
+    pub(super) fn sums(
+        self,
+        by: Option<&str>,
+        since: Option<When>,
+        surroundings: &Surroundings,
+    ) -> SumsOptions {
+        SumsOptions {
+            search: search(&self.sessions, None, surroundings),
+            by: by.and_then(By::named),
+            since,
+            form: ListingForm::of(self.json, self.csv),
+            strict: self.strict.strict,
+            paper: self.paper.paper(surroundings),
+        }
+    }
 }
 
 /// What was typed after `tv waste`.
@@ -92,26 +93,11 @@ are estimates (`tv help cost`).
     tv waste SESSION --json")]
 pub(super) struct WasteArgs {
     #[command(flatten)]
-    listing: ListingArgs,
+    pub(super) listing: ListingArgs,
     /// Sums by what `tv usage --by` knows instead
     #[arg(long, value_name = "WHAT", value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
-    by: Option<String>,
+    pub(super) by: Option<String>,
     /// Only sessions that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31
     #[arg(long, value_name = "TIME", value_parser = time)]
-    since: Option<When>,
-}
-
-impl WasteArgs {
-    /// The options of the report.
-    pub(super) fn options(self, surroundings: &Surroundings) -> waste::WasteOptions {
-        let Self { listing, by, since } = self;
-        waste::WasteOptions {
-            search: search(&listing.sessions, None, surroundings),
-            by: by.as_deref().and_then(By::named),
-            since,
-            form: ListingForm::of(listing.json, listing.csv),
-            strict: listing.strict.strict,
-            paper: listing.paper.paper(surroundings),
-        }
-    }
+    pub(super) since: Option<When>,
 }

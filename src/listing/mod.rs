@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod calls;
 pub(crate) mod files;
 pub(crate) mod found;
+pub(crate) mod groups;
 pub(crate) mod sessions;
 pub(crate) mod sort;
 pub(crate) mod table;

@@ -20,6 +20,8 @@ pub(crate) enum Value {
     Time(Timestamp),
     Text(String),
     Texts(Vec<String>),
+    /// Rows of its own, which only JSON contains.
+    Rows(Vec<Vec<(&'static str, Self)>>),
     /// A value that is sorted by the given figure instead.
     Ranked(i128, Box<Self>),
 }
@@ -94,7 +96,9 @@ impl Value {
     /// The value as lists show it; empty for a count of 0.
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::None | Self::Bool(_) | Self::Figure(0, Unit::Count) => String::new(),
+            Self::None | Self::Bool(_) | Self::Rows(_) | Self::Figure(0, Unit::Count) => {
+                String::new()
+            }
             Self::Figure(figure, unit) => {
                 let size = u64::try_from(figure.unsigned_abs()).unwrap_or(u64::MAX);
                 let sign = if *figure < 0 { "-" } else { "" };

@@ -111,10 +111,12 @@ pub(crate) struct Column<R> {
     /// Its name in JSON and CSV, and its initial direction of sorting.
     pub(crate) sort: Option<Sort>,
     /// The value of a row.
-    pub(crate) value: fn(&R) -> Value,
+    pub(crate) value: Box<dyn Fn(&R) -> Value>,
     style: fn(&R, &CellLook<'_>) -> Style,
-    cell: Option<fn(&R, &CellLook<'_>) -> Cell>,
+    cell: Option<CellWriter<R>>,
 }
+
+type CellWriter<R> = Box<dyn Fn(&R, &CellLook<'_>) -> Cell>;
 
 /// The width of a column, without the gap after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +145,7 @@ impl<R> Column<R> {
             is_right: false,
             keep,
             sort: None,
-            value: |_| Value::None,
+            value: Box::new(|_| Value::None),
             style: |_, look| look.theme.text,
             cell: None,
         }
@@ -173,17 +175,22 @@ impl<R> Column<R> {
     }
 
     /// A column that is not shown, only written to JSON and CSV.
-    pub(crate) fn data(name: &'static str, value: fn(&R) -> Value) -> Self {
+    pub(crate) fn data(name: &'static str, value: impl Fn(&R) -> Value + 'static) -> Self {
         Self::words("", 0, 0).sorted_by(name, value)
     }
 
-    pub(crate) fn value(self, value: fn(&R) -> Value) -> Self {
+    pub(crate) fn value(self, value: impl Fn(&R) -> Value + 'static) -> Self {
+        let value = Box::new(value);
         Self { value, ..self }
     }
 
     /// Sets the value and its name, by which rows can then be sorted: figures initially with the
     /// largest first.
-    pub(crate) fn sorted_by(self, name: &'static str, value: fn(&R) -> Value) -> Self {
+    pub(crate) fn sorted_by(
+        self,
+        name: &'static str,
+        value: impl Fn(&R) -> Value + 'static,
+    ) -> Self {
         let order = if self.is_right {
             Order::Falling
         } else {
@@ -210,9 +217,11 @@ impl<R> Column<R> {
     }
 
     /// Sets the cell that is shown instead of the value.
-    pub(crate) fn cell(self, cell: fn(&R, &CellLook<'_>) -> Cell) -> Self {
-        let cell = Some(cell);
-        Self { cell, ..self }
+    pub(crate) fn cell(self, cell: impl Fn(&R, &CellLook<'_>) -> Cell + 'static) -> Self {
+        Self {
+            cell: Some(Box::new(cell)),
+            ..self
+        }
     }
 
     /// Shrinks the column to its content, and hides it if it is empty.
@@ -246,7 +255,7 @@ impl<R> Column<R> {
     }
 
     fn shown(&self, row: &R, look: &CellLook<'_>) -> Cell {
-        match self.cell {
+        match &self.cell {
             Some(cell) => cell(row, look),
             None => cell((self.value)(row).words(), (self.style)(row, look)),
         }

@@ -54,7 +54,6 @@ impl<'a> Listing for UsageList<'a> {
     const SHRINKS: bool = true;
 
     fn columns(&self, _: usize) -> Vec<UsageColumn<'a>> {
-        let tokens = |title, keep, of| UsageColumn::figures(title, 11, keep).sorted_by(title, of);
         let mut columns: Vec<UsageColumn<'a>> = self.by.iter().flat_map(|by| names(*by)).collect();
         columns.push(
             UsageColumn::figures("cost", 12, 20)
@@ -124,85 +123,49 @@ impl<'a> Listing for UsageList<'a> {
     }
 }
 
+fn tokens<'a>(
+    title: &'static str,
+    keep: u8,
+    of: impl Fn(&UsageRow<'a>) -> Value + 'static,
+) -> UsageColumn<'a> {
+    UsageColumn::figures(title, 11, keep).sorted_by(title, of)
+}
+
 /// The columns that name a row's group.
 fn names<'a>(by: By) -> Vec<UsageColumn<'a>> {
-    match by {
-        By::Day => vec![period("day", 10, |sum, look| name(sum, By::Day, look))],
-        By::Week => vec![period("week", 27, |sum, look| name(sum, By::Week, look))],
-        By::Month => vec![period("month", 10, |sum, look| name(sum, By::Month, look))],
-        By::Agent => vec![
-            UsageColumn::words("agent", 18, 18)
-                .sorted_by("agent", |sum| Value::text(sum.row.group.agent))
-                .cell(|sum, look| name(sum, By::Agent, look)),
-        ],
-        By::Model => vec![
-            UsageColumn::words("model", 26, 17)
-                .sorted_by("model", |sum| Value::text(sum.row.group.model.as_deref()))
-                .cell(|sum, look| name(sum, By::Model, look)),
-        ],
-        By::Project => vec![
-            UsageColumn::between("project", 16, LONGEST, 18)
-                .sorted_by("project", |sum| {
-                    Value::text(sum.row.group.project.as_deref())
-                })
-                .cell(|sum, look| name(sum, By::Project, look)),
-        ],
-        By::SubAgent => vec![
-            attributed("sub-agent", |sum| {
-                Value::text(sum.row.group.attributed(By::SubAgent))
-            })
-            .cell(|sum, look| name(sum, By::SubAgent, look)),
-        ],
-        By::Skill => vec![
-            attributed("skill", |sum| {
-                Value::text(sum.row.group.attributed(By::Skill))
-            })
-            .cell(|sum, look| name(sum, By::Skill, look)),
-        ],
-        By::Branch => vec![
-            attributed("branch", |sum| {
-                Value::text(sum.row.group.attributed(By::Branch))
-            })
-            .cell(|sum, look| name(sum, By::Branch, look)),
-        ],
-        By::Mcp => vec![
-            attributed("mcp", |sum| Value::text(sum.row.group.attributed(By::Mcp)))
-                .cell(|sum, look| name(sum, By::Mcp, look)),
-        ],
-        By::Tool => vec![
-            attributed("tool", |sum| {
-                Value::text(sum.row.group.attributed(By::Tool))
-            })
-            .cell(|sum, look| name(sum, By::Tool, look)),
-        ],
-        By::Session => vec![
-            UsageColumn::words("session", 13, 18).cell(|sum, look| {
-                let id = sum.row.group.session.as_ref().map(|(id, _)| id.to_string());
-                let total = (sum.total == Some(By::Session)).then(|| "total".to_owned());
-                cell(id.or(total).unwrap_or_default(), look.theme.dim)
+    let column = match by {
+        By::Day | By::Week | By::Month => {
+            let width = if by == By::Week { 27 } else { 10 };
+            UsageColumn::words(by.word(), width, 19)
+                .sorted_by("period", |sum| Value::text(sum.row.group.period.as_deref()))
+                .turned()
+        }
+        By::Agent => UsageColumn::words("agent", 18, 18)
+            .sorted_by("agent", |sum| Value::text(sum.row.group.agent)),
+        By::Model => UsageColumn::words("model", 26, 17)
+            .sorted_by("model", |sum| Value::text(sum.row.group.model.as_deref())),
+        By::Project => UsageColumn::between("project", 16, LONGEST, 18)
+            .sorted_by("project", |sum| {
+                Value::text(sum.row.group.project.as_deref())
             }),
-            UsageColumn::between("title", 16, LONGEST, 18)
-                .sorted_by("title", |sum| {
-                    Value::text(Some(sum.row.group.title().to_lowercase()))
-                })
-                .cell(|sum, look| name(sum, By::Session, look)),
-        ],
-    }
-}
-
-fn period<'a>(
-    title: &'static str,
-    width: usize,
-    cell: fn(&UsageRow<'a>, &CellLook<'_>) -> Cell,
-) -> UsageColumn<'a> {
-    UsageColumn::words(title, width, 19)
-        .sorted_by("period", |sum| Value::text(sum.row.group.period.as_deref()))
-        .turned()
-        .cell(cell)
-}
-
-fn attributed<'a>(title: &'static str, value: fn(&UsageRow<'a>) -> Value) -> UsageColumn<'a> {
-    UsageColumn::between(title, 10, LONGEST, 17).sorted_by(title, value)
+        By::SubAgent | By::Skill | By::Branch | By::Mcp | By::Tool => {
+            UsageColumn::between(by.word(), 10, LONGEST, 17).sorted_by(by.word(), move |sum| {
+                Value::text(sum.row.group.attributed(by))
+            })
+        }
+        By::Session => UsageColumn::between("title", 16, LONGEST, 18).sorted_by("title", |sum| {
+            Value::text(Some(sum.row.group.title().to_lowercase()))
+        }),
+    };
+    let id = (by == By::Session).then(|| {
+        UsageColumn::words("session", 13, 18).cell(|sum, look| {
+            let id = sum.row.group.session.as_ref().map(|(id, _)| id.to_string());
+            let total = (sum.total == Some(By::Session)).then(|| "total".to_owned());
+            cell(id.or(total).unwrap_or_default(), look.theme.dim)
+        })
+    });
+    let column = column.cell(move |sum, look| name(sum, by, look));
+    id.into_iter().chain([column]).collect()
 }
 
 /// The name of a row's group. A folder that does not fit is shown as its distinguishing end.

@@ -1,4 +1,4 @@
-//! The listing of what was paid for and came to nothing, and of its sums by group.
+//! The listing of what was paid for and came to nothing.
 
 use super::sort::{Order, Sort, Value};
 use super::table::{Column, Listing, cell};

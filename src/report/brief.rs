@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::json;
 use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, Contents, NamedSessions, Reading};
 use super::spent::CostFigures;
-use super::{json, show};
 use crate::analysis::brief::rows::{self, BriefRow, BriefSources, Section, TurnTimes, word_of};
 use crate::analysis::brief::{
     Brief, Change, Failure, QUOTED, TestRun, beginning, last_answer, prompts, quoted,
@@ -71,7 +71,7 @@ pub fn write(
 ) -> Result<ReportOutcome, ReportError> {
     let mut is_first = true;
     let missed = options.sessions.each(
-        |target| reading::read(target, show::is_large(target)),
+        |target| reading::read(target, reading::is_large(target)),
         |mut reading| {
             let gathered = Gathered::of(&mut reading, now);
             if options.form != BriefForm::Json && !std::mem::take(&mut is_first) {

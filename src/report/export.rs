@@ -24,7 +24,7 @@ use self::folder::{Folder, replace};
 use super::figures::{self, SessionReport};
 use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading::{self, Reading};
-use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
+use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each, each_result};
 use super::stamps::Stamps;
 use crate::analysis::expression::When;
 use crate::analysis::lint::Findings;
@@ -75,8 +75,8 @@ pub enum ExportForm {
     OtlpProtobuf,
 }
 
-/// Writes one file of a session's export.
-type WriteFile = fn(&mut Exported<'_>, &mut dyn Write) -> io::Result<()>;
+/// Writes one file of a session's export. The pager reads bodies that are on disk.
+type WriteFile = fn(&Exported<'_>, Option<&mut Pager>, &mut dyn Write) -> io::Result<()>;
 
 impl ExportForm {
     /// All forms with their names.
@@ -120,8 +120,6 @@ impl ExportForm {
 /// A session that is being exported.
 struct Exported<'a> {
     reading: &'a Reading,
-    /// Reads bodies that are on disk.
-    pager: Option<Pager>,
     findings: Findings,
     figures: SessionReport<'a>,
     extent: Extent,
@@ -171,7 +169,7 @@ pub fn write(
     if is_part && !form.is_for_people() {
         return Err(OpenError("--turn and --entry are for html and md".to_owned()).into());
     }
-    let since = options.since.and_then(|when| when.resolve(Some(now)));
+    let since = When::option(options.since, now);
     let Some(to) = options.to.as_deref() else {
         refuse_several(options, now)?;
         return Ok(stream(options, (since, now), out)?.0);
@@ -219,38 +217,26 @@ fn stream(
     (since, now): (Option<Timestamp>, Timestamp),
     out: &mut dyn Write,
 ) -> Result<(ReportOutcome, bool), ReportError> {
-    let mut missed = Missed::default();
     let (mut written, mut has_some) = (Ok(()), false);
     let read = |target: &Target, _: FoundSession, say: &mut dyn FnMut(ExportMessage) -> bool| {
         let (mut reading, findings) = read_for(target, options)?;
-        let pager = reading.pager.take();
-        let mut exported = Exported::of(&reading, (pager, findings), options, now)?;
+        let mut pager = reading.pager.take();
+        let exported = Exported::of(&reading, findings, options, now)?;
         let mut chunks = BufWriter::with_capacity(CHUNK, Chunks(say));
         // Writing fails only if the receiver is gone, which has the reason.
         let _ = (options.form.files().iter())
-            .try_for_each(|(_, write)| write(&mut exported, &mut chunks))
+            .try_for_each(|(_, write)| write(&exported, pager.as_mut(), &mut chunks))
             .and_then(|()| chunks.flush());
-        Ok(end(&reading))
+        Ok(ReadToEnd::of(&reading))
     };
-    each(
-        &options.search,
-        (since, WhichFiles::Newest),
-        now,
-        read,
-        |step| {
-            match step {
-                ReadProgress::Session(part) => {
-                    if let ExportMessage::Bytes(bytes) = *part {
-                        has_some = true;
-                        written = out.write_all(&bytes);
-                    }
-                }
-                ReadProgress::Failure(failure) => missed.push(failure),
-                ReadProgress::Found(_) | ReadProgress::Done => {}
-            }
-            written.is_ok()
-        },
-    );
+    let which = (since, WhichFiles::Newest);
+    let missed = each_result(&options.search, which, now, read, |part| {
+        if let ExportMessage::Bytes(bytes) = part {
+            has_some = true;
+            written = out.write_all(&bytes);
+        }
+        written.is_ok()
+    });
     written?;
     out.flush()?;
     let outcome = ReportOutcome::of_many(missed, options.strict, ReportOutcome::Complete);
@@ -283,11 +269,13 @@ fn fill(
             }
             let before = Stamps::of([found.path.as_path()]);
             let (mut reading, findings) = read_for(target, options)?;
-            let pager = reading.pager.take();
-            let mut exported = Exported::of(&reading, (pager, findings), options, now)?;
-            let end = end(&reading);
+            let mut pager = reading.pager.take();
+            let exported = Exported::of(&reading, findings, options, now)?;
+            let end = ReadToEnd::of(&reading);
             let files = options.form.files().iter();
-            let result = folder.write(&found, files, &mut |write, out| write(&mut exported, out));
+            let result = folder.write(&found, files, &mut |write, out| {
+                write(&exported, pager.as_mut(), out)
+            });
             let is_still = before == Stamps::of([found.path.as_path()]) && end.failure.is_none();
             let result = result.and_then(|names| {
                 let shape = reading.shape;
@@ -356,7 +344,7 @@ impl Write for Chunks<'_> {
 impl<'a> Exported<'a> {
     fn of(
         reading: &'a Reading,
-        (pager, findings): (Option<Pager>, Findings),
+        findings: Findings,
         options: &'a ExportOptions,
         now: Timestamp,
     ) -> Result<Self, OpenError> {
@@ -372,7 +360,6 @@ impl<'a> Exported<'a> {
             extent,
             figures: figures::of(reading, now),
             reading,
-            pager,
             findings,
             options,
             now,
@@ -418,15 +405,6 @@ fn call_ids(transcript: &Transcript, entry: &Entry) -> Vec<String> {
         }
     });
     ids.collect()
-}
-
-fn end(reading: &Reading) -> ReadToEnd {
-    ReadToEnd {
-        files: (reading.files.values())
-            .map(|path| path.to_path_buf())
-            .collect(),
-        failure: reading.failure(),
-    }
 }
 
 impl ExportOptions {

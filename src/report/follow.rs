@@ -24,6 +24,14 @@ const QUEUE: usize = 16;
 /// complete.
 const PAUSE: Duration = Duration::from_millis(300);
 
+/// A flag that the first interrupt sets; a second one ends the program.
+pub(super) fn interrupts() -> io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
+    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    Ok(stop)
+}
+
 /// Follows a session until `work` returns. Returns its result, whether the user interrupted, and
 /// the session as read.
 pub(super) fn followed<T>(
@@ -31,10 +39,7 @@ pub(super) fn followed<T>(
     mode: WatchMode,
     work: impl FnOnce(&Receiver<Feed>, &AtomicBool, &mut Reading) -> T,
 ) -> Result<(T, bool, Reading), ReportError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    // The first interrupt stops cleanly, a second one immediately.
-    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = interrupts()?;
     let session = ingest::open(target)?;
     let mut reading = Reading::of(target, &session);
     let (sender, feed) = bounded(QUEUE);

@@ -1,5 +1,5 @@
 //! `tv formats`: lists the formats and the folders of their sessions, checks a user's definition
-//! against samples, and drafts a definition from samples.
+//! against samples, and shows the built-in ones.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Write};

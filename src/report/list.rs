@@ -79,8 +79,8 @@ pub fn write(
     let mut has_unread = false;
     let table = FoundTable::new(options, now);
     let mut listed = 0;
-    let moment = |when: Option<When>| when.and_then(|when| when.resolve(Some(now)));
-    let (since, until) = (moment(options.since), moment(options.until));
+    let since = When::option(options.since, now);
+    let until = When::option(options.until, now);
     let mut sessions = find::sessions(&options.search, now);
     while options.limit.is_none_or(|limit| listed < limit) {
         match sessions.next() {

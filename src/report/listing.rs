@@ -9,10 +9,10 @@ use std::io::{self, Write};
 use ratatui::text::Line;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::json;
 use super::outcome::{ReportError, ReportOutcome};
 use super::reading::{self, NamedSessions, Reading, SessionFields};
 use super::rows::Paper;
-use super::{json, show};
 use crate::analysis::calls::Calls;
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::context::window::Windows;
@@ -79,7 +79,7 @@ pub fn write(
         out,
     };
     let missed = options.sessions.each(
-        |target| reading::read(target, show::is_large(target)),
+        |target| reading::read(target, reading::is_large(target)),
         |reading| {
             let transcript = &reading.transcript;
             match options.kind {
@@ -158,99 +158,104 @@ impl ListWriter<'_> {
         keys: Vec<L::Key>,
         sort: Sort,
     ) -> Result<(), ReportError> {
+        let ListingOptions { kind, paper, .. } = self.options;
         let keys = sort.sort(listing, keys);
-        let session = reading.fields();
+        let SessionFields { path, session } = reading.fields();
         self.begun += 1;
+        let before = [
+            ("path", Value::text(Some(path.as_str()))),
+            ("session", Value::text(session)),
+        ];
+        let out = &mut *self.out;
         match self.options.form {
-            ListingForm::Text => self.write_text(listing, &keys, sort, &session),
-            ListingForm::Csv => self.write_csv(listing, &keys, &session),
-            ListingForm::Json => {
-                keys.iter()
-                    .filter_map(|key| listing.row(key))
-                    .try_for_each(|row| {
-                        let schema = Value::text(Some(self.options.kind.schema()));
-                        let fields = [("schema", schema)].into_iter();
-                        let fields = fields.chain(session.values()).chain(values(listing, &row));
-                        json::write_line(self.out, &Object(fields.collect()))
-                    })
+            ListingForm::Json => write_json(listing, &keys, kind.schema(), &before, out)?,
+            ListingForm::Csv => write_csv(listing, &keys, &before, self.begun == 1, out)?,
+            ListingForm::Text => {
+                if self.begun > 1 {
+                    writeln!(out)?;
+                }
+                if self.options.sessions.targets.len() > 1 {
+                    writeln!(out, "{}", reading::on_one_line(&path))?;
+                }
+                if keys.is_empty() {
+                    writeln!(out, "{}", kind.none())?;
+                } else {
+                    write_text(listing, &keys, Some(sort), *paper, out)?;
+                }
             }
         }
-        .map_err(ReportError::from)
-    }
-
-    fn write_text<L: Listing>(
-        &mut self,
-        listing: &L,
-        keys: &[L::Key],
-        sort: Sort,
-        session: &SessionFields,
-    ) -> io::Result<()> {
-        let ListingOptions { kind, paper, .. } = self.options;
-        let theme = paper.theme();
-        if self.begun > 1 {
-            writeln!(self.out)?;
-        }
-        if self.options.sessions.targets.len() > 1 {
-            writeln!(self.out, "{}", reading::on_one_line(&session.path))?;
-        }
-        if keys.is_empty() {
-            return writeln!(self.out, "{}", kind.none());
-        }
-        let table = Table::of(listing, usize::from(paper.width));
-        let rows = keys.iter().filter_map(|key| listing.row(key));
-        let rows = rows.map(|row| table.row(&row, &theme, false));
-        std::iter::once(table.heads(Some(sort), &theme))
-            .chain(rows)
-            .try_for_each(|Line { spans, .. }| writeln!(self.out, "{}", paper.bare_line(&spans)))
-    }
-
-    fn write_csv<L: Listing>(
-        &mut self,
-        listing: &L,
-        keys: &[L::Key],
-        session: &SessionFields,
-    ) -> io::Result<()> {
-        let mut csv = csv::Writer::from_writer(&mut *self.out);
-        if self.begun == 1 {
-            csv.write_record(["path", "session"].into_iter().chain(names(listing)))?;
-        }
-        for row in keys.iter().filter_map(|key| listing.row(key)) {
-            let cells = session.values().into_iter().chain(values(listing, &row));
-            csv.write_record(cells.map(|(_, value)| plain(&value)))?;
-        }
-        csv.flush()
+        Ok(())
     }
 }
 
-impl SessionFields {
-    fn values(&self) -> [(&'static str, Value); 2] {
-        let path = Value::text(Some(self.path.as_str()));
-        [
-            ("path", path),
-            ("session", Value::text(self.session.as_deref())),
-        ]
-    }
+/// A value with the name of its column.
+type Field = (&'static str, Value);
+
+/// Writes the heads of columns, the rows, and their total.
+pub(super) fn write_text<L: Listing>(
+    listing: &L,
+    keys: &[L::Key],
+    sort: Option<Sort>,
+    paper: Paper,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let theme = paper.theme();
+    let rows = keys.iter().filter_map(|key| listing.row(key));
+    let rows: Vec<L::Row> = rows.chain(listing.total()).collect();
+    let table = Table::for_rows(listing, rows.iter(), usize::from(paper.width), &theme);
+    std::iter::once(table.heads(sort, &theme))
+        .chain(rows.iter().map(|row| table.row(row, &theme, false)))
+        .try_for_each(|Line { spans, .. }| writeln!(out, "{}", paper.bare_line(&spans)))
 }
 
-/// The names of all columns that have one.
-pub(super) fn names<L: Listing>(listing: &L) -> impl Iterator<Item = &'static str> {
-    let columns = listing.columns(usize::MAX).into_iter();
-    columns.filter_map(|column| Some(column.sort?.by))
+/// Writes a line for each row, with the fields `before` in front of its own.
+pub(super) fn write_csv<L: Listing>(
+    listing: &L,
+    keys: &[L::Key],
+    before: &[Field],
+    has_heads: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    if has_heads {
+        let columns = listing.columns(usize::MAX).into_iter();
+        let own = columns.filter_map(|column| Some(column.sort?.by));
+        csv.write_record(before.iter().map(|(name, _)| *name).chain(own))?;
+    }
+    for row in keys.iter().filter_map(|key| listing.row(key)) {
+        let cells = before.iter().cloned().chain(values(listing, &row));
+        csv.write_record(cells.map(|(_, value)| plain(&value)))?;
+    }
+    csv.flush()
+}
+
+/// Writes an object for each row, with the fields `before` in front of its own.
+pub(super) fn write_json<L: Listing>(
+    listing: &L,
+    keys: &[L::Key],
+    schema: &str,
+    before: &[Field],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut rows = keys.iter().filter_map(|key| listing.row(key));
+    rows.try_for_each(|row| {
+        let fields = [("schema", Value::text(Some(schema)))].into_iter();
+        let fields = fields.chain(before.iter().cloned());
+        let fields: Vec<Field> = fields.chain(values(listing, &row)).collect();
+        json::write_line(out, &Object(&fields))
+    })
 }
 
 /// The values of a row with the names of their columns.
-pub(super) fn values<L: Listing>(
-    listing: &L,
-    row: &L::Row,
-) -> impl Iterator<Item = (&'static str, Value)> {
+fn values<L: Listing>(listing: &L, row: &L::Row) -> impl Iterator<Item = Field> {
     let columns = listing.columns(usize::MAX).into_iter();
     columns.filter_map(move |column| Some((column.sort?.by, (column.value)(row))))
 }
 
 /// A value as CSV: on one line, empty if unknown.
-pub(super) fn plain(value: &Value) -> String {
+fn plain(value: &Value) -> String {
     match value {
-        Value::None => String::new(),
+        Value::None | Value::Rows(_) => String::new(),
         Value::Bool(is_so) => is_so.to_string(),
         // As in JSON: `0.0`.
         Value::Figure(picos, Unit::Usd) => serde_json::Value::from(micros(*picos)).to_string(),
@@ -268,12 +273,12 @@ fn micros(picos: i128) -> f64 {
 }
 
 /// A row as JSON.
-pub(super) struct Object(pub(super) Vec<(&'static str, Value)>);
+struct Object<'a>(&'a [Field]);
 
-impl Serialize for Object {
+impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
+        for (name, value) in self.0 {
             map.serialize_entry(name, &ValueJson(value))?;
         }
         map.end()
@@ -292,6 +297,7 @@ impl Serialize for ValueJson<'_> {
             Value::Time(at) => at.to_rfc3339().serialize(serializer),
             Value::Text(text) => text.serialize(serializer),
             Value::Texts(texts) => texts.serialize(serializer),
+            Value::Rows(rows) => serializer.collect_seq(rows.iter().map(|row| Object(row))),
             Value::Ranked(_, value) => ValueJson(value).serialize(serializer),
         }
     }

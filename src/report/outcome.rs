@@ -2,8 +2,8 @@
 
 use std::{fmt, io};
 
-use super::sessions::each::ReadFailure;
 use crate::ingest::OpenError;
+use crate::ingest::find::{DiscoveryQuery, Unread};
 use crate::model::figures::count;
 use crate::model::found::FoundSession;
 
@@ -50,6 +50,24 @@ impl ReportOutcome {
         }
         let saying = |outcome, OpenError(why)| Self::Saying(why, Box::new(outcome));
         lines.rev().fold(otherwise, saying)
+    }
+}
+
+/// Why a session cannot be read, or not to its end.
+#[derive(Debug)]
+pub enum ReadFailure {
+    /// For a path or session that the user named.
+    Named(OpenError),
+    /// For a session that was found in a search.
+    CameBy(Box<FoundSession>),
+}
+
+impl ReadFailure {
+    pub(crate) fn of(session: &Unread, search: &DiscoveryQuery, why: OpenError) -> Self {
+        if search.paths.iter().any(|path| path == session.path()) {
+            return Self::Named(why);
+        }
+        Self::CameBy(Box::new(session.unreadable(why.about(session.path()))))
     }
 }
 

@@ -38,6 +38,9 @@ const LARGE: usize = 1 << 15;
 /// Entries that are judged before pages are packed again.
 const PORTION: usize = 1 << 10;
 
+/// Size in bytes above which bodies stay on disk.
+const HELD_BELOW: u64 = 32 << 20;
+
 /// Capacity of the queue between reading and applying, in batches.
 const QUEUE: usize = 16;
 
@@ -69,6 +72,11 @@ pub(crate) enum Taken {
     Touched(Touched),
     /// The transcript was replaced, because the file was rewritten.
     Replaced(Replaced),
+}
+
+/// Whether the bodies of a session stay on disk.
+pub(super) fn is_large(target: &Target) -> bool {
+    fs::metadata(&target.path).is_ok_and(|file| file.is_file() && file.len > HELD_BELOW)
 }
 
 /// Opens and reads a session. With `stubs_only` bodies stay on disk.
@@ -409,6 +417,14 @@ impl Reading {
             fault: None,
             pager: Some(session.pager()),
         }
+    }
+
+    /// A session read to its end, with its bodies unless it is large.
+    pub(crate) fn whole(target: &Target, session: SessionSource) -> Self {
+        let mut reading = Self::of(target, &session);
+        session.read_whole(is_large(target), &mut |feed| drop(reading.apply(feed)));
+        reading.update_derived();
+        reading
     }
 
     /// A session made of edits, without a file.

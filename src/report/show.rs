@@ -12,13 +12,9 @@ use super::outcome::{ReportError, ReportOutcome};
 use super::printer::{BranchChoice, PrintOptions, Printer};
 use super::reading::{self, Reading};
 use crate::analysis::reading::order;
-use crate::ingest::fs as files;
 use crate::ingest::{OpenError, Target};
 use crate::model::entry::EntryId;
 use crate::model::timestamp::Timestamp;
-
-/// Size in bytes from which bodies are paged in as they are written.
-const HELD_BELOW: u64 = 32 << 20;
 
 /// Writes transcripts, one after the other.
 pub fn write(
@@ -43,7 +39,7 @@ pub fn write(
     let is_one = matches!(targets.as_slice(), [Ok(target)]
         if sessions.sessions_of(target).is_ok_and(|named| named.len() == 1));
     let mut written = 0;
-    let read = |target: &Target| reading::read(target, is_large(target));
+    let read = |target: &Target| reading::read(target, reading::is_large(target));
     let missed = sessions.each(read, |mut reading| {
         if !options.json && !is_one {
             if written > 0 {
@@ -163,8 +159,4 @@ fn no_branch(number: usize, reading: &Reading) -> OpenError {
             "{path} has no branch {number}, only branches 1 to {last}; `tv stats` lists them"
         ),
     })
-}
-
-pub(super) fn is_large(target: &Target) -> bool {
-    files::metadata(&target.path).is_ok_and(|file| file.is_file() && file.len > HELD_BELOW)
 }

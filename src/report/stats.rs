@@ -329,16 +329,21 @@ fn calls_line(pairing: &PairingCounts) -> String {
         (pairing.duplicate_results, "duplicate results"),
         (pairing.textual_calls, "more written as text"),
     ];
-    let others = others
-        .iter()
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, what)| format!(", {n} {what}"));
     format!(
         "{}: {} paired{}",
         pairing.calls,
         pairing.paired,
-        others.collect::<String>()
+        further(&others)
     )
+}
+
+/// `, 2 failed, 1 pending`, without those that are 0.
+pub(super) fn further(counts: &[(u64, &str)]) -> String {
+    let mut words = String::new();
+    for (n, what) in counts.iter().filter(|(n, _)| *n > 0) {
+        words.push_str(&format!(", {n} {what}"));
+    }
+    words
 }
 
 fn tokens_line(usage: &UsageFigures) -> String {

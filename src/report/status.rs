@@ -17,9 +17,10 @@ use std::time::{Duration, Instant};
 use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
+use super::outcome::ReadFailure;
 use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading;
-use super::sessions::each::{ReadFailure, ReadProgress, ReadToEnd, WhichFiles, each_unless};
+use super::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each_unless};
 use super::sessions::usage;
 use super::stamps::Stamps;
 use crate::analysis::expression::parse::moment;
@@ -396,10 +397,8 @@ fn count(
 ) -> Result<(CostToday, ReadToEnd), OpenError> {
     let before = Stamps::of([found.path.as_path()]);
     let reading = reading::count(target, found.format)?;
-    let files: Vec<PathBuf> = (reading.files.values())
-        .map(|path| path.to_path_buf())
-        .collect();
-    let stamps = Stamps::of_session(&files, &found, reading.shape)
+    let end = ReadToEnd::of(&reading);
+    let stamps = Stamps::of_session(&end.files, &found, reading.shape)
         .filter(|_| before == Stamps::of([found.path.as_path()]));
     let mut ledger = Ledger::new(Some(midnight)..None);
     ledger.add(usage::spender(found, &reading, false));
@@ -412,10 +411,6 @@ fn count(
         lacks_some: cost.is_lower_bound(),
         modified: None,
         state: None,
-    };
-    let end = ReadToEnd {
-        files,
-        failure: reading.failure(),
     };
     Ok((counted, end))
 }

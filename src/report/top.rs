@@ -4,16 +4,16 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crossbeam_channel::RecvTimeoutError;
 use itertools::Itertools as _;
 use serde::Serialize;
-use signal_hook::consts::SIGINT;
 
+use super::follow::interrupts;
 use super::json;
+use super::listing::write_text;
 use super::outcome::{Missed, ReportError, ReportOutcome};
 use super::reading::shown;
 use super::rows::Paper;
@@ -24,8 +24,7 @@ use crate::analysis::wall::{NEEDS, Need, News, SessionRow};
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, WatchMode};
-use crate::listing::sessions::{SessionAt, SessionList};
-use crate::listing::table::Table;
+use crate::listing::sessions::{SessionList, SessionRowKey};
 use crate::model::figures;
 use crate::model::found::SessionPlace;
 use crate::model::text::Text;
@@ -134,9 +133,7 @@ pub fn write(
     now: fn() -> Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
-    let stop = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register_conditional_shutdown(SIGINT, 130, Arc::clone(&stop))?;
-    signal_hook::flag::register(SIGINT, Arc::clone(&stop))?;
+    let stop = interrupts()?;
     let fleet = Fleet::start(fleet::FleetOptions {
         search: options.search.clone(),
         recent_ms: options.recent_ms,
@@ -209,7 +206,11 @@ fn end(
             }
             false => {
                 let list = SessionList { rows: &rows, now };
-                write_table(options.paper, &list, &all, out)?;
+                let keys = all
+                    .iter()
+                    .map(|row| SessionRowKey::Session(row.place.clone()));
+                let keys: Vec<SessionRowKey> = keys.collect();
+                write_text(&list, &keys, None, options.paper, out)?;
                 writeln!(out)?;
                 if all.iter().any(|row| row.need <= Need::Undelivered) {
                     writeln!(out, "! {NEEDS}")?;
@@ -290,23 +291,6 @@ fn line(row: &SessionRow) -> TopLine<'_> {
         problem: row.problem.as_deref(),
         complete: row.is_complete,
     }
-}
-
-// === the table ===
-
-fn write_table(
-    paper: Paper,
-    list: &SessionList<'_>,
-    rows: &[&SessionRow],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let theme = paper.theme();
-    let rows: Vec<SessionAt<'_>> = rows.iter().map(|row| (*row, list.now)).collect();
-    let table = Table::for_rows(list, rows.iter(), usize::from(paper.width), &theme);
-    let lines = rows.iter().map(|row| table.row(row, &theme, false));
-    std::iter::once(table.heads(None, &theme))
-        .chain(lines)
-        .try_for_each(|line| writeln!(out, "{}", paper.bare_line(&line.spans)))
 }
 
 /// `12 sessions, 3 need somebody, 4 at work, rows add up to ~$12.40`. The rows may count copies of

@@ -17,7 +17,7 @@ use crate::analysis::ledger::Ledger;
 use crate::analysis::ledger::counting::{CountedUsage, CountingProgress, Question};
 use crate::ingest::find::DiscoveryQuery;
 use crate::model::text::Text;
-use crate::report::sessions::each::ReadFailure;
+use crate::report::outcome::ReadFailure;
 use crate::report::sessions::usage::{Step, count};
 
 /// Least time between two answers to the same question.

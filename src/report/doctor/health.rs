@@ -21,9 +21,10 @@ use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 
 use crate::report::json;
+use crate::report::outcome::ReadFailure;
 use crate::report::outcome::{Missed, ReportError, ReportOutcome};
 use crate::report::reading::shown;
-use crate::report::sessions::each::{ReadFailure, ReadProgress, ReadToEnd, WhichFiles, each};
+use crate::report::sessions::each::{ReadProgress, ReadToEnd, WhichFiles, each};
 
 /// Maximum length of a kind or a version in the output; longer ones are data rather than names.
 const LONGEST: usize = 80;

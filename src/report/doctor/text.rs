@@ -8,7 +8,7 @@ use super::{
     VersionLine,
 };
 use crate::model::figures::{bytes, count};
-use crate::report::stats::from_to;
+use crate::report::stats::{from_to, further};
 
 /// Maximum number of files listed by name.
 const FILES: usize = 12;
@@ -279,16 +279,12 @@ fn write_anomalies(report: &DoctorReport, out: &mut dyn Write) -> io::Result<()>
             (pairing.refused, "not allowed"),
             (pairing.stopped, "stopped"),
         ];
-        let others = others
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| format!(", {n} {what}"));
         let title = format!(
             "calls: {}, {} with their result, {} failed{}",
             pairing.calls,
             pairing.paired,
             pairing.failed,
-            others.collect::<String>()
+            further(&others)
         );
         titled(&title, pairing.anomalies.iter(), out, line)?;
     }

@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::pages::title;
+use super::pages::{name, title};
 use super::{Exported, WriteFile, call_ids};
 use crate::analysis::calls::awaited::Awaited;
 use crate::analysis::money::spending::Charge;
 use crate::analysis::money::spending::amount::Amount;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
+use crate::ingest::Pager;
 use crate::model::body::Tree;
 use crate::model::entry::{BlockKind, Break, Entry, EntryId, Role};
 use crate::model::figures::bytes;
@@ -122,8 +123,11 @@ struct Trajectories<'a, 'p> {
     lanes: HashSet<&'a Name>,
 }
 
-fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut pager = exported.pager.take();
+fn write(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let reading = exported.reading;
     let statement = Statement::compute(&reading.transcript, &reading.account);
     let own = statement.charges.iter().filter(|charge| charge.is_own);
@@ -131,7 +135,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut trajectories = Trajectories {
         reading,
         awaited: Awaited::of(&reading.transcript),
-        contents: Contents::of(pager.as_mut()),
+        contents: Contents::of(pager),
         charges: own
             .filter_map(|charge| Some((charge.entry?, charge)))
             .collect(),
@@ -141,9 +145,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
             .map(|lane| &lane.name)
             .collect(),
     };
-    let written = trajectories.write(exported, out);
-    exported.pager = pager;
-    written
+    trajectories.write(exported, out)
 }
 
 /// What was spent by lane; what runs count beyond their requests is the session's.
@@ -163,7 +165,6 @@ impl<'a> Trajectories<'a, '_> {
     fn write(&mut self, exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
         let session = &exported.figures.session;
         let transcript = &self.reading.transcript;
-        let id = session.id.as_deref().unwrap_or(&exported.figures.path);
         let main = transcript.order().iter();
         let main: Vec<EntryId> = main
             .filter(|id| transcript.lane_at(**id).is_none())
@@ -171,7 +172,7 @@ impl<'a> Trajectories<'a, '_> {
             .collect();
         let extra =
             json!({ "path": exported.figures.path, "cwd": session.cwd, "title": title(exported) });
-        self.begin(exported, (id, id, exported.figures.format), out)?;
+        self.begin(exported, name(exported), out)?;
         self.steps(&main, None, out)?;
         write!(out, ",\"extra\":")?;
         write_line(out, &extra)?;
@@ -197,13 +198,7 @@ impl<'a> Trajectories<'a, '_> {
         lane: &'a LaneFacts,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let session = exported.figures.session.id.as_deref();
-        let session = session.unwrap_or(&exported.figures.path);
-        self.begin(
-            exported,
-            (session, &lane.name, exported.figures.format),
-            out,
-        )?;
+        self.begin(exported, &lane.name, out)?;
         self.steps(&lane.entries, Some(&lane.name), out)?;
         write!(out, ",\"extra\":")?;
         write_line(out, &json!({ "subagent_type": lane.label.as_str() }))?;
@@ -213,19 +208,19 @@ impl<'a> Trajectories<'a, '_> {
     fn begin(
         &self,
         exported: &Exported<'_>,
-        (session, trajectory, agent): (&str, &str, &str),
+        trajectory: &str,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let meta = self.reading.transcript.meta();
         let version = meta.versions.last().map_or(UNKNOWN, Text::as_str);
-        let mut head = json!({ "name": agent, "version": version });
+        let mut head = json!({ "name": exported.figures.format, "version": version });
         if let (Some(model), Value::Object(head)) =
             (exported.figures.session.models.first(), &mut head)
         {
             head.insert("model_name".to_owned(), json!(model));
         }
         write!(out, "{{\"schema_version\":\"ATIF-v1.8\",\"session_id\":")?;
-        write_line(out, &session)?;
+        write_line(out, &name(exported))?;
         write!(out, ",\"trajectory_id\":")?;
         write_line(out, &trajectory)?;
         write!(out, ",\"agent\":")?;

@@ -21,7 +21,7 @@ use super::pages::{PageStep, cut, limit, name, part, steps, title};
 use super::{Exported, Extent, WriteFile};
 use crate::analysis::calls::lifecycle;
 use crate::analysis::{phrases, plans};
-use crate::ingest::image_ending;
+use crate::ingest::{Pager, image_ending};
 use crate::model::body::{Body, Image};
 use crate::model::entry::{Block, BlockKind, Entry, EntryId, Role};
 use crate::model::figures::bytes;
@@ -52,12 +52,15 @@ const IMAGES: u64 = 12 << 20;
 /// Prompts of a table.
 const PROMPT: usize = 160;
 
-fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut pager = exported.pager.take();
+fn write(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (theme, colours) = (theme(), Colours::immediate());
     let mut page = HtmlPage {
         sheet: HtmlWriter::new(out),
-        contents: Contents::of(pager.as_mut()),
+        contents: Contents::of(pager),
         reading: exported.reading,
         is_over: !exported
             .reading
@@ -71,9 +74,7 @@ fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
         theme: &theme,
         colours: &colours,
     };
-    let end = page.write(exported);
-    exported.pager = pager;
-    end
+    page.write(exported)
 }
 
 /// A page while it is written.
@@ -215,9 +216,7 @@ impl HtmlPage<'_> {
         })?;
         self.sheet
             .raw(if is_left { " left\">\n" } else { "\">\n" })?;
-        let mut blocks = entry.blocks.iter();
-        if blocks.any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
-        {
+        if entry.has_prose() {
             self.speaker(id, entry)?;
         }
         for (at, block) in entry.blocks.iter().enumerate() {

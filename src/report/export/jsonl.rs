@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::pages::name;
 use super::{Exported, WriteFile};
 use crate::analysis::account::Account;
 use crate::analysis::calls::Calls;
@@ -19,6 +20,7 @@ use crate::analysis::lint::Severity;
 use crate::analysis::money::cost::usd;
 use crate::analysis::money::spending::RequestOutcome;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
+use crate::ingest::Pager;
 use crate::listing::call::{CallScene, PlacedCall};
 use crate::model::body::Body;
 use crate::model::entry::{Block, BlockKind, Entry, EntryId};
@@ -167,20 +169,19 @@ struct FindingRow<'a> {
 }
 
 impl<'a> RowHead<'a> {
-    fn of(
-        Exported {
+    fn of(exported: &'a Exported<'_>) -> Self {
+        let Exported {
             reading,
             figures,
             options,
             now,
             ..
-        }: &'a Exported<'_>,
-    ) -> Self {
+        } = exported;
         let meta = reading.transcript.meta();
-        let SessionFigures { id, agent, cwd, .. } = &figures.session;
+        let SessionFigures { agent, cwd, .. } = &figures.session;
         Self {
             host: options.host.as_deref(),
-            session: id.as_deref().unwrap_or(&figures.path),
+            session: name(exported),
             format: figures.format,
             agent: agent.as_deref(),
             agent_version: meta.versions.last().map(Text::as_str),
@@ -205,7 +206,7 @@ impl<'a> RowHead<'a> {
     }
 }
 
-fn sessions(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn sessions(exported: &Exported<'_>, _: Option<&mut Pager>, out: &mut dyn Write) -> io::Result<()> {
     let SessionReport {
         session,
         records,
@@ -247,7 +248,7 @@ fn sessions(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
     write_line(out, &RowHead::of(exported).row("tv.row.session/1", "", row))
 }
 
-fn turns(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn turns(exported: &Exported<'_>, _: Option<&mut Pager>, out: &mut dyn Write) -> io::Result<()> {
     let head = RowHead::of(exported);
     exported.figures.turn_list.turns().try_for_each(|turn| {
         let TurnFigures { number, prompt, .. } = &turn;
@@ -259,7 +260,7 @@ fn turns(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn requests(exported: &Exported<'_>, _: Option<&mut Pager>, out: &mut dyn Write) -> io::Result<()> {
     let head = RowHead::of(exported);
     let Reading {
         transcript,
@@ -306,8 +307,11 @@ fn requests(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut pager = exported.pager.take();
+fn calls(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (reading, now) = (exported.reading, exported.now);
     let head = RowHead::of(exported);
     let transcript = &reading.transcript;
@@ -321,28 +325,26 @@ fn calls(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
         is_at_work: reading.activity(now).is_ongoing(now),
         now,
     };
-    let mut contents = Contents::of(pager.as_mut());
+    let mut contents = Contents::of(pager);
     let mut passing = transcript.cursor();
-    let written = calls.all().map(|place| {
+    for place in calls.all() {
         let Some(entry) = passing.get(place.entry) else {
-            return Ok(());
+            continue;
         };
-        let placed = entry.call(place.block).map(|call| PlacedCall {
-            scene,
-            place,
-            entry,
-            call,
-        });
-        placed.map_or(Ok(()), |placed| {
-            call(placed, reading, head, &mut contents, out)
-        })
-    });
-    let written = written.collect();
-    exported.pager = pager;
-    written
+        if let Some(call) = entry.call(place.block) {
+            let placed = PlacedCall {
+                scene,
+                place,
+                entry,
+                call,
+            };
+            write_call(placed, reading, head, &mut contents, out)?;
+        }
+    }
+    Ok(())
 }
 
-fn call(
+fn write_call(
     placed: PlacedCall<'_>,
     reading: &Reading,
     head: RowHead<'_>,
@@ -389,25 +391,24 @@ fn call(
     write_line(out, &head.row("tv.row.call/1", &name, row))
 }
 
-fn entries(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut pager = exported.pager.take();
+fn entries(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let reading = exported.reading;
     let head = RowHead::of(exported);
     let transcript = &reading.transcript;
-    let mut contents = Contents::of(pager.as_mut());
+    let mut contents = Contents::of(pager);
     let mut passing = transcript.cursor();
-    let order = transcript.order().iter().enumerate();
-    let written = order.map(|(place, id)| {
-        let Some(entry) = passing.get(*id) else {
-            return Ok(());
-        };
-        let row = entry_row((place, *id, entry), reading, &mut contents);
-        let name = format!("/entry/{}", entry.key);
-        write_line(out, &head.row("tv.row.entry/1", &name, row))
-    });
-    let written = written.collect();
-    exported.pager = pager;
-    written
+    for (place, id) in transcript.order().iter().enumerate() {
+        if let Some(entry) = passing.get(*id) {
+            let row = entry_row((place, *id, entry), reading, &mut contents);
+            let name = format!("/entry/{}", entry.key);
+            write_line(out, &head.row("tv.row.entry/1", &name, row))?;
+        }
+    }
+    Ok(())
 }
 
 fn entry_row<'a>(
@@ -469,13 +470,17 @@ fn joined(
     joined
 }
 
-fn findings(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn findings(
+    exported: &Exported<'_>,
+    mut pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut passing = exported.reading.transcript.cursor();
     for (number, finding) in at_least(&exported.findings, Severity::Note)
         .into_iter()
         .enumerate()
     {
-        let line = finding_line(finding, exported.reading, exported.pager.as_mut());
+        let line = finding_line(finding, exported.reading, pager.as_deref_mut());
         let reading = exported.reading;
         let entry = passing.get(finding.entry);
         let row = FindingRow {

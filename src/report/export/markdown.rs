@@ -12,6 +12,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use super::pages::{PageStep, cut, limit, name, part, steps, title};
 use super::{Exported, Extent, WriteFile};
 use crate::analysis::phrases;
+use crate::ingest::Pager;
 use crate::model::body::Body;
 use crate::model::entry::{BlockKind, Entry, EntryId, Role};
 use crate::model::figures::bytes;
@@ -29,22 +30,21 @@ pub(super) const FILES: [(&str, WriteFile); 1] = [("md", write)];
 /// Bytes of one text.
 const LONGEST: usize = 1 << 20;
 
-fn write(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let mut pager = exported.pager.take();
-    let limit = limit(exported);
-    let end = head(exported, out).and_then(|()| {
-        let mut page = MarkdownPage {
-            contents: Contents::of(pager.as_mut()),
-            reading: exported.reading,
-            limit,
-            extent: &exported.extent,
-            hidden: 0,
-            out,
-        };
-        page.transcript()
-    });
-    exported.pager = pager;
-    end
+fn write(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    head(exported, out)?;
+    let mut page = MarkdownPage {
+        contents: Contents::of(pager),
+        reading: exported.reading,
+        limit: limit(exported),
+        extent: &exported.extent,
+        hidden: 0,
+        out,
+    };
+    page.transcript()
 }
 
 fn head(exported: &Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -112,12 +112,7 @@ impl MarkdownPage<'_> {
             self.hidden += 1;
             return Ok(());
         }
-        let has_prose = |entry: &Entry| {
-            let mut blocks = entry.blocks.iter();
-            blocks
-                .any(|block| matches!(&block.kind, BlockKind::Text(body) if !body.stub.is_blank()))
-        };
-        if has_prose(entry) {
+        if entry.has_prose() {
             self.speaker(id, entry)?;
         }
         for block in &entry.blocks {
@@ -125,11 +120,11 @@ impl MarkdownPage<'_> {
             match &whole.kind {
                 BlockKind::Text(body) => self.text(entry, body)?,
                 BlockKind::Thinking(body) if body.stub.is_blank() => {}
-                BlockKind::Thinking(body) => self.folded("thinking", None, body)?,
+                BlockKind::Thinking(body) => self.folded("thinking", body)?,
                 BlockKind::Call(call) => self.call(call)?,
                 BlockKind::Result(stray) => {
                     let what = format!("result without its call {}", code(&stray.call));
-                    self.folded(&what, None, &stray.result.body)?;
+                    self.folded(&what, &stray.result.body)?;
                 }
                 BlockKind::Image(image) => {
                     let size = image.bytes.map(bytes).unwrap_or_default();
@@ -139,7 +134,7 @@ impl MarkdownPage<'_> {
                     writeln!(self.out, "---\n\n*{}*\n", inline(&line.words()))?;
                 }
                 BlockKind::Raw(raw) | BlockKind::Aside(_, raw) => {
-                    self.folded(&html(&raw.title), None, &raw.body)?;
+                    self.folded(&html(&raw.title), &raw.body)?;
                 }
             }
         }
@@ -223,7 +218,10 @@ impl MarkdownPage<'_> {
                 self.body(language, change)?;
             }
             (None, Some(command)) => self.body("sh", command)?,
-            (None, None) => self.input(call)?,
+            (None, None) => {
+                let written = serde_json::to_string_pretty(&Content(&call.input))?;
+                self.body("json", &written)?;
+            }
         }
         let result = call.state.result().map(|result| &result.body);
         if let Some(body) = result
@@ -235,17 +233,9 @@ impl MarkdownPage<'_> {
         writeln!(self.out, "</details>\n")
     }
 
-    fn input(&mut self, call: &ToolCall) -> io::Result<()> {
-        let written = serde_json::to_string_pretty(&Content(&call.input))?;
-        self.body("json", &written)
-    }
-
-    fn folded(&mut self, summary: &str, language: Option<&str>, body: &Body) -> io::Result<()> {
+    fn folded(&mut self, summary: &str, body: &Body) -> io::Result<()> {
         writeln!(self.out, "<details><summary>{summary}</summary>\n")?;
-        match (language, body.text()) {
-            (Some(language), Some(text)) => self.body(language, text)?,
-            _ => self.contents_of(body)?,
-        }
+        self.contents_of(body)?;
         writeln!(self.out, "</details>\n")
     }
 

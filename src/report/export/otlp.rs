@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use self::json::JsonSpans;
 use self::protobuf::ProtobufSpans;
-use super::pages::title;
+use super::pages::{name, title};
 use super::{Exported, WriteFile, call_ids};
 use crate::analysis::account::Class;
 use crate::analysis::calls::awaited::Awaited;
@@ -21,6 +21,7 @@ use crate::analysis::calls::lifecycle::Lifecycle;
 use crate::analysis::money::spending::amount::Amount;
 use crate::analysis::money::spending::statement::{Group, Grouping, Statement};
 use crate::analysis::money::spending::{Charge, For, RequestOutcome};
+use crate::ingest::Pager;
 use crate::model::entry::{BlockKind, Entry, EntryId, Piece, Role};
 use crate::model::meta::LaneFacts;
 use crate::model::text::{Name, Text, without_sgr};
@@ -78,31 +79,40 @@ trait SpanWriter {
     fn end(&mut self) -> io::Result<()>;
 }
 
-fn write_json(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write(exported, &mut JsonSpans::new(out))
+fn write_json(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write(exported, pager, &mut JsonSpans::new(out))
 }
 
-fn write_protobuf(exported: &mut Exported<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write(exported, &mut ProtobufSpans::new(out))
+fn write_protobuf(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write(exported, pager, &mut ProtobufSpans::new(out))
 }
 
-fn write(exported: &mut Exported<'_>, out: &mut dyn SpanWriter) -> io::Result<()> {
-    let mut pager = exported.pager.take();
+fn write(
+    exported: &Exported<'_>,
+    pager: Option<&mut Pager>,
+    out: &mut dyn SpanWriter,
+) -> io::Result<()> {
     let reading = exported.reading;
     let statement = Statement::compute(&reading.transcript, &reading.account);
     let mut trace = Trace {
         reading,
         awaited: Awaited::of(&reading.transcript),
         is_over: !reading.activity(exported.now).is_ongoing(exported.now),
-        session: (exported.figures.session.id.as_deref()).unwrap_or(&exported.figures.path),
+        session: name(exported),
         agent: exported.figures.format,
-        contents: Contents::of(pager.as_mut()),
+        contents: Contents::of(pager),
         inputs: HashMap::new(),
         out,
     };
-    let written = trace.write(exported, &statement);
-    exported.pager = pager;
-    written
+    trace.write(exported, &statement)
 }
 
 /// What was said to an agent.

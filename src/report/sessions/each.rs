@@ -8,10 +8,31 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::walk::walk;
+use crate::analysis::by::By;
+use crate::analysis::expression::When;
 use crate::ingest::find::{self, DiscoveryQuery, Looked, Unread};
 use crate::ingest::{OpenError, Target};
 use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
+use crate::report::listing::ListingForm;
+use crate::report::outcome::{Missed, ReadFailure};
+use crate::report::reading::Reading;
+use crate::report::rows::Paper;
+
+/// Options of `tv tools` over all sessions, and of `tv waste`.
+pub(crate) struct SumsOptions {
+    /// Where to search for sessions.
+    pub(crate) search: DiscoveryQuery,
+    /// What sums are grouped by.
+    pub(crate) by: Option<By>,
+    /// Only sessions that were written to from this time on.
+    pub(crate) since: Option<When>,
+    pub(crate) form: ListingForm,
+    /// Whether unreadable sessions count as a failure.
+    pub(crate) strict: bool,
+    /// Width and signs of the table.
+    pub(crate) paper: Paper,
+}
 
 /// A message about the progress of reading.
 #[derive(Debug)]
@@ -34,6 +55,16 @@ pub(crate) struct ReadToEnd {
     pub(crate) failure: Option<OpenError>,
 }
 
+impl ReadToEnd {
+    pub(crate) fn of(reading: &Reading) -> Self {
+        let files = reading.files.values();
+        Self {
+            files: files.map(|path| path.to_path_buf()).collect(),
+            failure: reading.failure(),
+        }
+    }
+}
+
 /// The files of a session that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WhichFiles {
@@ -42,24 +73,6 @@ pub(crate) enum WhichFiles {
     /// All files, oldest first: of copies without timestamps the one in the oldest file is the
     /// original.
     All,
-}
-
-/// Why a session cannot be read, or not to its end.
-#[derive(Debug)]
-pub enum ReadFailure {
-    /// For a path or session that the user named.
-    Named(OpenError),
-    /// For a session that was found in a search.
-    CameBy(Box<FoundSession>),
-}
-
-impl ReadFailure {
-    pub(super) fn of(session: &Unread, search: &DiscoveryQuery, why: OpenError) -> Self {
-        if search.paths.iter().any(|path| path == session.path()) {
-            return Self::Named(why);
-        }
-        Self::CameBy(Box::new(session.unreadable(why.about(session.path()))))
-    }
 }
 
 /// A message from a reading thread.
@@ -87,6 +100,27 @@ pub(crate) fn each<T: Send>(
     take: impl FnMut(ReadProgress<T>) -> bool,
 ) {
     each_unless(search, which, |_| None, now, read, take);
+}
+
+/// Like [`each`], with a `take` that only gets results. Returns what could not be read.
+pub(crate) fn each_result<T: Send>(
+    search: &DiscoveryQuery,
+    which: (Option<Timestamp>, WhichFiles),
+    now: Timestamp,
+    read: impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>
+    + Sync,
+    mut take: impl FnMut(T) -> bool,
+) -> Missed {
+    let mut missed = Missed::default();
+    each(search, which, now, read, |step| match step {
+        ReadProgress::Session(result) => take(*result),
+        ReadProgress::Failure(failure) => {
+            missed.push(failure);
+            true
+        }
+        ReadProgress::Found(_) | ReadProgress::Done => true,
+    });
+    missed
 }
 
 /// Like [`each`], without sessions of which `known` returns a result from an earlier reading, with

@@ -17,14 +17,14 @@ use std::io::Write;
 pub use self::options::UsageOptions;
 use self::read::read;
 pub use self::read::spender;
-use super::each::{self, WhichFiles, each};
+use super::each::{self, WhichFiles, each, each_result};
 use crate::analysis::expression::When;
 use crate::analysis::ledger::{Ledger, Spender};
 use crate::ingest::Target;
 use crate::ingest::find::DiscoveryQuery;
 use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
-use crate::report::outcome::{Missed, ReportError, ReportOutcome};
+use crate::report::outcome::{ReportError, ReportOutcome};
 
 /// Sums up the usage of all sessions and writes the rows.
 pub fn write(
@@ -32,28 +32,18 @@ pub fn write(
     now: Timestamp,
     out: &mut dyn Write,
 ) -> Result<ReportOutcome, ReportError> {
-    let moment = |when: Option<When>| when.and_then(|when| when.resolve(Some(now)));
-    let (since, until) = (moment(options.since), moment(options.until));
-    let mut missed = Missed::default();
+    let since = When::option(options.since, now);
+    let until = When::option(options.until, now);
     let mut ledger = Ledger::new(since..until);
     let has_calls = options.has_calls();
     let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Spender) -> bool| {
         read(target, found, has_calls, say)
     };
-    each(
-        &options.search,
-        (since, WhichFiles::All),
-        now,
-        read,
-        |step| {
-            match step {
-                Step::Session(session) => ledger.add(*session),
-                Step::Failure(failure) => missed.push(failure),
-                Step::Found(_) | Step::Done => {}
-            }
-            true
-        },
-    );
+    let which = (since, WhichFiles::All);
+    let missed = each_result(&options.search, which, now, read, |session| {
+        ledger.add(session);
+        true
+    });
     print::write(&ledger, options, &missed, now, out)?;
     Ok(ReportOutcome::of_many(
         missed,

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 
-use super::each::{ReadProgress, ReadToEnd, WhichFiles, each};
+use super::each::{ReadToEnd, SumsOptions, WhichFiles, each_result};
 use crate::analysis::by::By;
 use crate::analysis::calls::Calls;
 use crate::analysis::context::window::Windows;
@@ -19,105 +19,50 @@ use crate::analysis::expression::When;
 use crate::analysis::files::Files;
 use crate::analysis::loops::Loops;
 use crate::analysis::money::spending::statement::Statement;
-use crate::analysis::waste::{Waste, WasteKind, WasteSources};
-use crate::ingest::find::DiscoveryQuery;
+use crate::analysis::waste::{Waste, WasteSources};
 use crate::ingest::{OpenError, Target};
-use crate::listing::sort::Value;
+use crate::listing::groups::{KindSums, WasteGroups};
 use crate::listing::table::{Listing, Table};
 use crate::listing::waste::{DEAREST, WasteList, WasteRow, estimated};
 use crate::model::found::FoundSession;
 use crate::model::text::Name;
 use crate::model::timestamp::Timestamp;
-use crate::render::wrap;
-use crate::report::json;
-use crate::report::listing::{ListingForm, Object, names, plain, values};
-use crate::report::outcome::{self, Missed, ReportError};
-use crate::report::reading::{self, Reading, on_one_line};
-use crate::report::rows::Paper;
+use crate::report::listing::{ListingForm, write_csv, write_json, write_text};
+use crate::report::outcome::{ReportError, ReportOutcome};
+use crate::report::reading::{self, Reading};
 
 /// Rows that the table has.
 const SHOWN: usize = 20;
 
-/// Options of the report.
-pub struct WasteOptions {
-    /// Where to search for sessions.
-    pub search: DiscoveryQuery,
-    /// What sums are grouped by; `None` for a row each.
-    pub by: Option<By>,
-    /// Only sessions that were written to from this time on.
-    pub since: Option<When>,
-    pub form: ListingForm,
-    /// Whether unreadable sessions count as a failure.
-    pub strict: bool,
-    /// Width and signs of the table.
-    pub paper: Paper,
-}
-
 /// The waste of a session, each with the name of its group.
 type Seen = Vec<(Name, WasteRow)>;
 
-/// A sum over rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct WasteSum {
-    count: usize,
-    picos: i128,
-    unpriced: usize,
-}
-
-impl WasteSum {
-    fn add(&mut self, row: &WasteRow) {
-        self.count += 1;
-        self.picos += row.picos.unwrap_or(0);
-        self.unpriced += usize::from(row.picos.is_none());
-    }
-
-    /// The cost; `None` if nothing of it has a price.
-    fn picos(self) -> Option<i128> {
-        (self.unpriced < self.count).then_some(self.picos)
-    }
-}
-
-/// The sums of a group, by kind.
-type KindSums = BTreeMap<WasteKind, WasteSum>;
-
 /// Finds the waste of all sessions and writes it.
-pub fn write(
-    options: &WasteOptions,
+pub(crate) fn write(
+    options: &SumsOptions,
     now: Timestamp,
     out: &mut dyn Write,
-) -> Result<outcome::ReportOutcome, ReportError> {
-    let since = options.since.and_then(|when| when.resolve(Some(now)));
-    let mut missed = Missed::default();
+) -> Result<ReportOutcome, ReportError> {
+    let since = When::option(options.since, now);
     let mut rows: Vec<(Name, WasteRow)> = Vec::new();
     let read = |target: &Target, found: FoundSession, say: &mut dyn FnMut(Seen) -> bool| {
         let reading = reading::read(target, false)?;
         say(waste_of(&reading, &found, options.by, now));
-        Ok::<_, OpenError>(ReadToEnd {
-            files: reading
-                .files
-                .values()
-                .map(|path| path.to_path_buf())
-                .collect(),
-            failure: reading.failure(),
-        })
+        Ok::<_, OpenError>(ReadToEnd::of(&reading))
     };
     let which = (since, WhichFiles::Newest);
-    each(&options.search, which, now, read, |step| {
-        match step {
-            ReadProgress::Session(seen) => rows.extend(*seen),
-            ReadProgress::Failure(failure) => missed.push(failure),
-            ReadProgress::Found(_) | ReadProgress::Done => {}
-        }
+    let missed = each_result(&options.search, which, now, read, |seen| {
+        rows.extend(seen);
         true
     });
     match options.by {
         Some(by) => write_sums(&rows, by, options, out)?,
         None => write_rows(rows.into_iter().map(|(_, row)| row).collect(), options, out)?,
     }
-    Ok(outcome::ReportOutcome::of_many(
+    Ok(ReportOutcome::of_many(
         missed,
         options.strict,
-        outcome::ReportOutcome::Complete,
+        ReportOutcome::Complete,
     ))
 }
 
@@ -159,46 +104,29 @@ fn waste_of(reading: &Reading, found: &FoundSession, by: Option<By>, now: Timest
     sources.waste().into_iter().filter_map(row).collect()
 }
 
-fn write_rows(rows: Vec<WasteRow>, options: &WasteOptions, out: &mut dyn Write) -> io::Result<()> {
+fn write_rows(rows: Vec<WasteRow>, options: &SumsOptions, out: &mut dyn Write) -> io::Result<()> {
     let list = WasteList(&rows);
     let keys = DEAREST.sort(&list, (0..rows.len()).collect());
-    let sorted = || keys.iter().filter_map(|key| list.row(key));
     match options.form {
-        ListingForm::Json => sorted().try_for_each(|row| {
-            let schema = ("schema", Value::text(Some("tv.waste/1")));
-            let fields = std::iter::once(schema).chain(values(&list, &row));
-            json::write_line(out, &Object(fields.collect()))
-        }),
-        ListingForm::Csv => {
-            let mut csv = csv::Writer::from_writer(out);
-            csv.write_record(names(&list))?;
-            for row in sorted() {
-                csv.write_record(values(&list, &row).map(|(_, value)| plain(&value)))?;
-            }
-            csv.flush()
-        }
+        ListingForm::Json => write_json(&list, &keys, "tv.waste/1", &[], out),
+        ListingForm::Csv => write_csv(&list, &keys, &[], true, out),
         ListingForm::Text => {
             if rows.is_empty() {
                 return writeln!(out, "nothing was wasted, as far as records tell");
             }
-            let mut sums = KindSums::new();
-            for row in &rows {
-                sums.entry(row.kind).or_default().add(row);
-            }
-            let mut sums: Vec<_> = sums.into_iter().collect();
+            let mut sums: Vec<_> = sums_of(rows.iter()).into_iter().collect();
             sums.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.picos));
             for (kind, sum) in sums {
-                let cost = estimated(sum.picos());
+                let cost = estimated(sum.priced());
                 let (words, word) = (kind.words(), kind.word());
                 writeln!(out, "{cost:>10} {:>6}×  {word:<9} {words}", sum.count)?;
             }
             writeln!(out)?;
             let (paper, theme) = (options.paper, options.paper.theme());
             let table = Table::of(&list, usize::from(paper.width));
-            let mut line =
-                |line: Line<'static>| writeln!(out, "{}", paper.bare_line(&line.spans).trim_end());
+            let mut line = |line: Line<'static>| writeln!(out, "{}", paper.bare_line(&line.spans));
             line(table.heads(None, &theme))?;
-            for row in sorted().take(SHOWN) {
+            for row in keys.iter().filter_map(|key| list.row(key)).take(SHOWN) {
                 line(table.row(&row, &theme, false))?;
                 // What is cut opens nothing.
                 line(Line::raw(format!("           tv '{}'", row.address)))?;
@@ -211,90 +139,37 @@ fn write_rows(rows: Vec<WasteRow>, options: &WasteOptions, out: &mut dyn Write) 
     }
 }
 
+/// The sums of some waste, by kind.
+fn sums_of<'r>(rows: impl Iterator<Item = &'r WasteRow>) -> KindSums {
+    let mut sums = KindSums::new();
+    for row in rows {
+        sums.entry(row.kind).or_default().add(row);
+    }
+    sums
+}
+
 fn write_sums(
     rows: &[(Name, WasteRow)],
     by: By,
-    options: &WasteOptions,
+    options: &SumsOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut groups: BTreeMap<&Name, (WasteSum, KindSums)> = BTreeMap::new();
+    let mut groups: BTreeMap<Name, KindSums> = BTreeMap::new();
     for (group, row) in rows {
-        let (all, kinds) = groups.entry(group).or_default();
-        all.add(row);
+        let kinds = groups.entry(group.clone()).or_default();
         kinds.entry(row.kind).or_default().add(row);
     }
-    let mut groups: Vec<_> = groups.into_iter().collect();
-    groups.sort_by_key(|(_, (all, _))| std::cmp::Reverse(all.picos));
-    let fields = |name: &Name, kinds: &KindSums| {
-        let head = [
-            ("schema", Value::text(Some("tv.waste.sums/1"))),
-            ("by", Value::text(Some(by.word()))),
-            (
-                "name",
-                Value::text(Some(name.as_str()).filter(|name| !name.is_empty())),
-            ),
-        ];
-        let sums = WasteKind::ALL.into_iter().flat_map(|(kind, count, usd)| {
-            let sum = kinds.get(&kind).copied().unwrap_or_default();
-            [
-                (count, Value::int(Some(sum.count))),
-                (usd, Value::usd(sum.picos())),
-            ]
-        });
-        head.into_iter().chain(sums).collect::<Vec<_>>()
+    let picos = |kinds: &KindSums| kinds.values().map(|sum| sum.picos).sum::<i128>();
+    let mut keys: Vec<Name> = groups.keys().cloned().collect();
+    keys.sort_by_key(|group| std::cmp::Reverse(groups.get(group).map_or(0, picos)));
+    let list = WasteGroups {
+        by,
+        groups: &groups,
+        all: &sums_of(rows.iter().map(|(_, row)| row)),
     };
     match options.form {
-        ListingForm::Json => groups
-            .iter()
-            .try_for_each(|(name, (_, kinds))| json::write_line(out, &Object(fields(name, kinds)))),
-        ListingForm::Csv => {
-            let mut csv = csv::Writer::from_writer(out);
-            let empty = fields(&Name::default(), &KindSums::new());
-            csv.write_record(empty.iter().skip(1).map(|(name, _)| name))?;
-            for (name, (_, kinds)) in &groups {
-                let values = fields(name, kinds).into_iter().skip(1);
-                csv.write_record(values.map(|(_, value)| plain(&value)))?;
-            }
-            csv.flush()
-        }
-        ListingForm::Text => {
-            let width = usize::from(options.paper.width);
-            let room = width
-                .saturating_sub(10 * WasteKind::ALL.len())
-                .clamp(14, 60);
-            let cut = options.paper.theme().glyphs().cut;
-            let mut line = |name: &str, cells: Vec<String>| {
-                let name = wrap::fit(&[Span::raw(name.to_owned())], room, cut);
-                let gap = " ".repeat(room.saturating_sub(wrap::width_of(&name)));
-                let cells = cells.iter().map(|cell| format!(" {cell:>9}"));
-                let line = options.paper.bare_line(&name);
-                writeln!(
-                    out,
-                    "{}",
-                    format!("{line}{gap}{}", cells.collect::<String>()).trim_end()
-                )
-            };
-            let heads = WasteKind::ALL.map(|(_, word, _)| word.to_owned());
-            line(by.word(), heads.to_vec())?;
-            let mut all = KindSums::new();
-            for (_, row) in rows {
-                all.entry(row.kind).or_default().add(row);
-            }
-            let cells = |kinds: &KindSums| {
-                let cells = WasteKind::ALL.map(|(kind, ..)| {
-                    let sum = kinds.get(&kind);
-                    sum.map_or_else(String::new, |sum| estimated(sum.picos()))
-                });
-                cells.to_vec()
-            };
-            for (name, (_, kinds)) in &groups {
-                let name = on_one_line(name);
-                line(
-                    if name.is_empty() { by.none() } else { &name },
-                    cells(kinds),
-                )?;
-            }
-            line("all", cells(&all))
-        }
+        ListingForm::Json => write_json(&list, &keys, "tv.waste.sums/1", &[], out),
+        ListingForm::Csv => write_csv(&list, &keys, &[], true, out),
+        ListingForm::Text => write_text(&list, &keys, None, options.paper, out),
     }
 }

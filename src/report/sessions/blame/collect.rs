@@ -9,6 +9,7 @@ use memchr::memmem::Finder;
 
 use super::BlameOptions;
 use crate::analysis::derived::Memo;
+use crate::analysis::expression::When;
 use crate::analysis::files::steps::FileStep;
 use crate::analysis::files::{Files, paths};
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
@@ -21,12 +22,9 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::report::history::{Texts, steps};
 use crate::report::outcome::Missed;
+use crate::report::outcome::ReadFailure;
 use crate::report::reading::Reading;
-use crate::report::sessions::each::ReadFailure;
 use crate::report::sessions::walk::walk;
-
-/// Size in bytes above which bodies stay on disk.
-const LARGE: u64 = 32 << 20;
 
 /// A call that changed or showed the file.
 #[derive(Clone, Debug)]
@@ -157,7 +155,7 @@ pub(super) fn collect(
     } = find::unread(&options.search);
     missed.refused.extend(refused);
     missed.unreadable.extend(unreadable);
-    let since = options.since.and_then(|when| when.resolve(Some(now)));
+    let since = When::option(options.since, now);
     sessions.retain(|session| since.is_none_or(|since| session.is_since(since)));
     let sessions = find::with_sub_agents(sessions);
     let sieve = places.sieve();
@@ -215,10 +213,7 @@ fn read(
         Ok(session) => session,
         Err(failure) => return failed(failure),
     };
-    let mut reading = Reading::of(&unread.target(), &session);
-    let is_large = fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len > LARGE);
-    session.read_whole(is_large, &mut |feed| drop(reading.apply(feed)));
-    reading.update_derived();
+    let mut reading = Reading::whole(&unread.target(), session);
     if let Some(failure) = reading.failure() {
         failed(failure);
     }
@@ -247,9 +242,7 @@ fn events_of(reading: &mut Reading, places: &WantedPaths, format: &'static str) 
             let Some(call) = entry.call(used.place.block) else {
                 continue;
             };
-            let turn = transcript
-                .place_of(used.place.entry)
-                .and_then(|place| transcript.turn_at(place));
+            let turn = transcript.turn_of(used.place.entry);
             events.push(FileCall {
                 place,
                 at,

@@ -57,7 +57,7 @@ impl Query {
         let pattern = described
             .or_else(|| pattern_of(true))
             .ok_or_else(|| "the pattern is too long".to_owned())?;
-        let since = asked.since.and_then(|when| when.resolve(Some(now)));
+        let since = When::option(asked.since, now);
         let from = since.map(|since| Expr::Term(Term::Since(When::Timestamp(since))));
         let parts: Vec<Expr> = asked.filter.clone().into_iter().chain(from).collect();
         let filter = (!parts.is_empty()).then(|| Expr::all(parts));

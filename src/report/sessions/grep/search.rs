@@ -15,7 +15,6 @@ use super::query::Query;
 use crate::analysis::expression::judge::{Judge, Judgement};
 use crate::analysis::search::texts;
 use crate::ingest::find::{DiscoveryQuery, Unread, UnreadReader};
-use crate::ingest::fs;
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
 use crate::ingest::{self, Pager, SessionSource, cannot_open};
 use crate::model::body::{Held, Key};
@@ -25,8 +24,8 @@ use crate::model::found::FoundSession;
 use crate::model::record::{FileId, Origin, Shape};
 use crate::model::text::{Name, prefix};
 use crate::model::timestamp::Timestamp;
+use crate::report::outcome::ReadFailure;
 use crate::report::reading::Reading;
-use crate::report::sessions::each::ReadFailure;
 
 /// With more lines, or more bytes in them, the whole session is decoded, which is no slower and
 /// needs less memory.
@@ -36,8 +35,6 @@ const MANY_BYTES: u64 = 64 << 20;
 const HEAD: u64 = 16 << 10;
 /// Ranges in front of a result, in bytes, that are searched for its call, one after the other.
 const REACHES: [u64; 3] = [1 << 20, 64 << 20, u64::MAX];
-/// Size in bytes above which bodies stay on disk.
-const LARGE: u64 = 32 << 20;
 /// Number of hits per message.
 const TOGETHER: usize = 64;
 /// Bytes of a line that are shown on each side of the hit.
@@ -165,11 +162,7 @@ fn read(query: &Query, unread: &Unread, session: SessionSource, sifted: &Sifted)
     {
         return read_lines(&session, unread, picked);
     }
-    let mut reading = Reading::of(&unread.target(), &session);
-    let is_large = fs::metadata(unread.path()).is_ok_and(|metadata| metadata.len > LARGE);
-    session.read_whole(is_large, &mut |feed| drop(reading.apply(feed)));
-    reading.update_derived();
-    reading
+    Reading::whole(&unread.target(), session)
 }
 
 /// Reads lines of a session, and the lines with the calls of the results in them.

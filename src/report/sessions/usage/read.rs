@@ -32,16 +32,8 @@ pub(super) fn read(
     } else {
         reading::count(target, found.format)?
     };
-    let files = reading
-        .files
-        .values()
-        .map(|path| path.to_path_buf())
-        .collect();
     say(spender(found, &reading, has_calls));
-    Ok(ReadToEnd {
-        files,
-        failure: reading.failure(),
-    })
+    Ok(ReadToEnd::of(&reading))
 }
 
 /// The usage of a session; with `has_calls` by what requests call, too, and with the failed calls.
