@@ -186,10 +186,6 @@ impl Alarms {
         alarms.map(|(number, alarm)| (number, alarm.spec.to_string()))
     }
 
-    pub fn count(&self) -> usize {
-        self.list.len()
-    }
-
     /// Maps all ids to another transcript of the session.
     pub(crate) fn remap(&mut self, lookup: &Lookup<'_>) {
         self.touched = lookup.entries(&self.touched);

@@ -478,7 +478,6 @@ pub fn answer(app: &mut App) -> Vec<Effect> {
             }
             Ask::Keep(kind, line) => app.history.of(kind).add(&line),
             Ask::Act(action) => effects.extend(act(app, action)),
-            Ask::Order(effect) => effects.push(effect),
             // [`Reader::with_panes`] has already run these.
             Ask::Status(_)
             | Ask::Jump(_)

@@ -180,7 +180,7 @@ impl Reader {
                 self.text.invalidate_rows();
             }
             Ask::Follow => self.follow(),
-            Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) | Ask::Order(_) => self.requests.push(ask),
+            Ask::Enter(_) | Ask::Keep(..) | Ask::Act(_) => self.requests.push(ask),
         }
     }
 

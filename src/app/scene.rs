@@ -5,7 +5,6 @@
 //! understood and tested by itself, and several readers can be shown side by side.
 
 use super::checks::Checks;
-use super::effect::Effect;
 use super::input::action::{Action, View};
 use super::input::history::HistoryKind;
 use super::layout::{Frame, LayoutInput, Margin};
@@ -46,8 +45,6 @@ pub enum Ask {
     Focus(Pane),
     /// Go to the end, and follow.
     Follow,
-    /// Have the program perform an effect.
-    Order(Effect),
     /// Hide the inspector if it covers the text.
     ShowText,
     /// Show or hide the inspector.

@@ -334,7 +334,7 @@ impl<'o> FleetMember<'o> {
             }
             // What exists at the start triggers no alarm.
             SessionChange::CaughtUp => self.has_begun = false,
-            SessionChange::Bodies(_) | SessionChange::Message(_) => {}
+            SessionChange::Message(_) => {}
         }
     }
 

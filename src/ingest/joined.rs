@@ -204,7 +204,7 @@ impl Joiner<'_> {
             }
             Feed::Link(LinkState::Live) => self.have(number),
             // These events do not affect what is shown.
-            Feed::Link(_) | Feed::Polled(_) | Feed::Opened(_) | Feed::Bodies(_) => true,
+            Feed::Link(_) | Feed::Polled(_) | Feed::Opened(_) => true,
         }
     }
 

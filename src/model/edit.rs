@@ -480,8 +480,6 @@ pub enum Feed {
     /// Everything that the file held at the start was sent. If a preview was shown, the whole
     /// transcript replaces it now.
     CaughtUp,
-    /// Contents of bodies that were on disk, by record, in slot order.
-    Bodies(Vec<(Origin, Vec<Held>)>),
     /// A file of the session.
     File {
         /// Its number in origins.

@@ -475,7 +475,6 @@ impl Reading {
             }
             | Feed::Progress { .. }
             | Feed::CaughtUp
-            | Feed::Bodies(_)
             | Feed::Link(_)
             | Feed::Polled(_) => {}
         }

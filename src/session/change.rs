@@ -1,7 +1,5 @@
 //! What an event of the feed changed.
 
-use crate::model::body::Held;
-use crate::model::record::Origin;
 use crate::model::transcript::{Touched, Transcript};
 
 /// A change of the session; several are in order.
@@ -19,8 +17,6 @@ pub enum SessionChange {
     },
     /// The session is read to its end: later entries are new.
     CaughtUp,
-    /// Bodies that were read without a request.
-    Bodies(Vec<(Origin, Vec<Held>)>),
     /// A message for the user.
     Message(String),
 }

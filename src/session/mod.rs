@@ -97,7 +97,6 @@ impl Session {
                 self.file.progress = Some((done, total)).filter(|_| !self.file.is_caught_up);
             }
             Feed::CaughtUp => return self.finish_first_reading(),
-            Feed::Bodies(contents) => return vec![SessionChange::Bodies(contents)],
             Feed::File { id, path } => self.file.name(id, path),
             Feed::Link(LinkState::Reread(why)) => {
                 self.file.link = LinkState::Live;

@@ -113,7 +113,7 @@ impl Followed {
             Feed::Link(link) => self.links.push(link),
             Feed::Fault(fault) => panic!("{fault}"),
             Feed::Polled(why) => self.polled.push(why),
-            Feed::Progress { .. } | Feed::Bodies(_) | Feed::File { .. } => {}
+            Feed::Progress { .. } | Feed::File { .. } => {}
         }
     }
 

@@ -296,21 +296,6 @@ pub enum View {
 }
 
 impl View {
-    /// All views, in the order of their keys.
-    pub const ALL: [Self; 11] = [
-        Self::Transcript,
-        Self::Brief,
-        Self::Timeline,
-        Self::Tools,
-        Self::Money,
-        Self::Context,
-        Self::Tree,
-        Self::Files,
-        Self::Hits,
-        Self::Diff,
-        Self::Checks,
-    ];
-
     /// Height below the text in lines, on a screen of this height; 0 if the view covers the text.
     pub(crate) fn lines_below(self, lines: u16) -> u16 {
         if self == Self::Timeline && lines >= BELOW_FROM {

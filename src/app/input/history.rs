@@ -20,8 +20,6 @@ pub enum HistoryKind {
     Filter,
     /// To pipe records to a command.
     Command,
-    /// Commands of the viewer that were run.
-    Palette,
 }
 
 /// Lines of all kinds.
@@ -41,7 +39,6 @@ impl Histories {
             HistoryKind::Search => &mut self.searches,
             HistoryKind::Filter => &mut self.filters,
             HistoryKind::Command => &mut self.commands,
-            HistoryKind::Palette => &mut self.ran,
         }
     }
 }

@@ -42,10 +42,6 @@ impl Reader {
                 self.text.stale.sequence |= self.text.places.last_visit.is_some();
                 alarms::actions::begin(&mut self.alarms, &mut self.session, &self.screen);
             }
-            SessionChange::Bodies(contents) => {
-                let entries: Vec<EntryId> = self.visible_entries().collect();
-                self.fill(&entries, &contents);
-            }
             SessionChange::Message(words) => self.screen.set_status(words),
         }
         Vec::new()
