@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tv::cli::{Config, Output, Surroundings, apply_settings, charset, define, redacts};
 use tv::ingest::far::serve;
 use tv::ingest::remote;
+use tv::model::memory;
 use tv::model::text::Text;
 use tv::model::text::outlet::{Charset, Outlet};
 use tv::model::text::secrets;
@@ -34,6 +35,7 @@ const INTERRUPTED: u8 = 130;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    memory::release_early();
     if redacts(std::env::args_os()) {
         secrets::redact();
     }

@@ -13,7 +13,7 @@ pub mod figures;
 pub mod fingerprint;
 pub mod found;
 pub mod limit;
-pub(crate) mod memory;
+pub mod memory;
 pub mod meta;
 pub mod path;
 pub mod record;
