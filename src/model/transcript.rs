@@ -295,11 +295,7 @@ impl Transcript {
             left = left.saturating_sub(1 + self.entries.blocks(id.index()) / BLOCKS);
             is_left
         };
-        let count = if most == usize::MAX {
-            rest.len()
-        } else {
-            rest.iter().take_while(fits).count()
-        };
+        let count = rest.iter().take_while(fits).count();
         rest.get(..count).unwrap_or_default()
     }
 

@@ -13,7 +13,7 @@ pub struct Turn {
     /// Position of the prompt in the order of the transcript.
     pub(crate) first: usize,
     /// Number of the joined session it belongs to, from 0.
-    pub(crate) session: usize,
+    pub(crate) session: u32,
 }
 
 /// Figures of a turn.

@@ -121,7 +121,7 @@ pub(crate) fn of_turn(
     let Turn {
         prompt, session, ..
     } = *transcript.turns().get(turn)?;
-    let session = Some(session).filter(|_| transcript.is_joined());
+    let session = transcript.is_joined().then_some(session as usize);
     // The prompt first: its page is then unpacked for the entries of this turn and its neighbours.
     let title = title_of(transcript.get(prompt)?).to_string();
     let figures = account.turn(transcript, turn);

@@ -66,7 +66,7 @@ impl Pages {
         let page = self.list.get_mut(number / PAGE)?;
         page.open_to_change();
         page.glances.get_mut(number % PAGE).and_then(OnceLock::take);
-        page.entries_mut()?.get_mut(number % PAGE)
+        page.entries.get_mut()?.get_mut(number % PAGE)
     }
 
     /// Summary of an entry, without unpacking it.
@@ -152,12 +152,11 @@ impl Pages {
         let Some(page) = self.list.last_mut() else {
             return;
         };
-        page.open_to_change();
-        page.glances.push(OnceLock::new());
         if let Some(entries) = page.entries_mut() {
             entries.push(entry);
             self.len += 1;
         }
+        page.glances.push(OnceLock::new());
     }
 
     /// Entries of unpacked pages with their numbers; packed pages hold no bodies. Callers may
@@ -176,13 +175,10 @@ impl Pages {
 
     /// Packs unused pages, if many are unpacked.
     pub(crate) fn tidy(&mut self, print: Printing<'_>) {
-        if self.has_many_open() {
+        let open = self.list.iter().filter(|page| page.is_open()).count();
+        if open > self.unpackable + OPEN + RECENT {
             self.close(self.list.len().saturating_sub(RECENT), print);
         }
-    }
-
-    fn has_many_open(&self) -> bool {
-        self.list.iter().filter(|page| page.is_open()).count() > self.unpackable + OPEN + RECENT
     }
 
     /// Packs all pages that can be packed.
@@ -250,11 +246,8 @@ impl EntryPage {
     fn open_to_change(&mut self) {
         self.entries();
         if let Some(packed) = self.packed.take() {
-            self.glances = packed
-                .glances
-                .iter()
-                .map(|glance| OnceLock::from(*glance))
-                .collect();
+            let glances = (0..).map_while(|at| packed.glances.get(at));
+            self.glances = glances.map(|glance| OnceLock::from(*glance)).collect();
         }
     }
 

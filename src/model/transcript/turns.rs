@@ -6,6 +6,7 @@
 use super::lanes::LaneTable;
 use super::latest::Latest;
 use super::pages::Pages;
+use crate::model::edit::saturating_u32;
 use crate::model::entry::glance::Boundary;
 use crate::model::entry::{Entry, EntryId};
 use crate::model::turn::Turn;
@@ -33,25 +34,25 @@ impl TurnTable {
             }
             let is_prompt = entries.marks(id.index()).is_some_and(|marks| marks.prompt);
             if let Some(session) = lanes.session_of_main_agent(lane).filter(|_| is_prompt) {
-                self.add(Turn {
-                    prompt: id,
-                    first: place,
-                    session,
-                });
+                self.add(session, id, place);
             }
         }
         self.known = order.len();
     }
 
-    fn add(&mut self, turn: Turn) {
-        if self.of_session.len() <= turn.session {
-            self.of_session.resize_with(turn.session + 1, Vec::new);
+    fn add(&mut self, session: usize, prompt: EntryId, first: usize) {
+        if self.of_session.len() <= session {
+            self.of_session.resize_with(session + 1, Vec::new);
         }
         self.of_session
-            .get_mut(turn.session)
+            .get_mut(session)
             .into_iter()
             .for_each(|own| own.push(self.list.len()));
-        self.list.push(turn);
+        self.list.push(Turn {
+            prompt,
+            first,
+            session: saturating_u32(session),
+        });
     }
 
     pub(super) fn clear(&mut self) {
@@ -95,7 +96,7 @@ impl TurnTable {
 
     /// The turn of the same session that is `by` turns later, or earlier if negative.
     pub(super) fn neighbour(&self, number: usize, by: isize) -> Option<&Turn> {
-        let own = self.of_session(self.list.get(number)?.session);
+        let own = self.of_session(self.list.get(number)?.session as usize);
         let place = own.binary_search(&number).ok()?.checked_add_signed(by)?;
         self.list.get(*own.get(place)?)
     }

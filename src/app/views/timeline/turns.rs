@@ -47,7 +47,7 @@ pub(super) fn has_several(scene: &PageScene<'_>) -> bool {
 /// The joined session of a turn; 0 if there is only one session.
 pub(super) fn session_of(scene: &PageScene<'_>, turn: usize) -> usize {
     let turn = scene.transcript.turns().get(turn);
-    turn.map_or(0, |turn| turn.session)
+    turn.map_or(0, |turn| turn.session as usize)
 }
 
 /// The range from a turn's prompt to the next one of its session, or to the end.
