@@ -75,7 +75,7 @@ impl PageSums {
         let mut sums = Self::default();
         for (number, track) in lanes.tracks.iter().enumerate() {
             let mut time = Sums::default();
-            for page in track.pages() {
+            for page in &track.pages {
                 time.merge(&page.time());
                 sums.delegated += page
                     .parts
@@ -98,7 +98,7 @@ impl PageSums {
         let Some((number, track)) = lanes.track_of(Some(name)) else {
             return Figures::default();
         };
-        let last = track.pages().last().and_then(|page| page.parts.last());
+        let last = track.pages.last().and_then(|page| page.parts.last());
         if last.is_some_and(|part| part.prompt.is_some()) {
             return path(track).work;
         }
@@ -107,7 +107,7 @@ impl PageSums {
             .get(&(number, None))
             .cloned()
             .unwrap_or_default();
-        add_times(&mut figures, track.pages(), None);
+        add_times(&mut figures, &track.pages, None);
         figures
     }
 }
@@ -115,7 +115,7 @@ impl PageSums {
 /// Sums over all entries of a lane.
 fn path(track: &Track) -> PathFacts {
     let mut facts = PathFacts::default();
-    for part in track.pages().flat_map(|page| &page.parts) {
+    for part in track.pages.iter().flat_map(|page| &page.parts) {
         facts.entries += (part.entries - part.copies) as usize;
         part.add_to(&mut facts.work);
     }
@@ -224,7 +224,7 @@ impl Account {
 
     /// Failed calls and errors of the session, its sub-agents included.
     pub(crate) fn errors(&self) -> u32 {
-        let pages = self.lanes.tracks.iter().flat_map(Track::pages);
+        let pages = self.lanes.tracks.iter().flat_map(|track| &track.pages);
         let parts = pages.flat_map(|page| &page.parts);
         parts.map(|part| part.facts.errors).sum()
     }
@@ -267,7 +267,11 @@ impl Account {
             .get(&(number, Some(prompt)))
             .cloned()
             .unwrap_or_default();
-        let pages = (first / PAGE..end.div_ceil(PAGE)).filter_map(|page| track.page(page));
+        let pages = track
+            .pages
+            .iter()
+            .take(end.div_ceil(PAGE))
+            .skip(first / PAGE);
         add_times(&mut figures, pages, Some(prompt));
         figures
     }
@@ -308,7 +312,7 @@ impl Account {
             };
             *most = left;
             if let Some((page, len)) = self.page_at_front(rest) {
-                facts.merge(&page.facts());
+                page.parts.iter().for_each(|part| facts.merge(&part.facts));
                 rest = rest.get(len..).unwrap_or_default();
                 continue;
             }
@@ -330,7 +334,10 @@ impl Account {
             .get(number)
             .filter(|_| place.is_multiple_of(PAGE))?;
         let own = track.ids_of(place / PAGE);
-        let page = track.page(place / PAGE).filter(|_| ids.starts_with(own))?;
+        let page = track
+            .pages
+            .get(place / PAGE)
+            .filter(|_| ids.starts_with(own))?;
         Some((page, own.len()))
     }
 
@@ -364,7 +371,7 @@ impl Account {
 /// Adds a turn's parts of the pages that it shares with other turns, and sets its start and end.
 fn add_times<'a>(
     figures: &mut Figures,
-    pages: impl Iterator<Item = &'a PageTimes>,
+    pages: impl IntoIterator<Item = &'a PageTimes>,
     prompt: Option<EntryId>,
 ) {
     let (mut started, mut ended) = (None, None);

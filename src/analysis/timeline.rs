@@ -163,7 +163,7 @@ impl Derived for Timeline {
                 } else {
                     RowContent::Model
                 };
-                spans.add(span_of_time(time, lane), lane, what);
+                spans.add(span_of_time(&time, lane), lane, what);
             }
         }
         timeline.sort_spans(spans);

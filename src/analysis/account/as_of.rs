@@ -143,7 +143,7 @@ impl Account {
             .map_or(0, |end| places.end.min(*end).min(track.ids.len()));
         let range = places.start..end;
         for number in range.start / PAGE..end.div_ceil(PAGE) {
-            let Some(page) = track.page(number) else {
+            let Some(page) = track.pages.get(number) else {
                 continue;
             };
             let ids = track.ids_of(number);
@@ -176,7 +176,7 @@ fn later(transcript: &Transcript, track: &Track, at: Timestamp) -> usize {
             .and_then(|entry| entry.at)
             .is_some_and(|then| then > at)
     };
-    for (number, page) in track.pages().enumerate() {
+    for (number, page) in track.pages.iter().enumerate() {
         if page
             .parts
             .iter()

@@ -7,9 +7,8 @@
 //! the limit that it is given, so that keys are never delayed.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 
-use super::pages::{LanePage, PageState, PageTimes, judge};
+use super::pages::{PageTimes, judge};
 use crate::model::entry::EntryId;
 use crate::model::text::Name;
 use crate::model::transcript::Transcript;
@@ -18,14 +17,6 @@ use crate::model::transcript::Transcript;
 /// with each new entry.
 pub(crate) const PAGE: usize = 64;
 
-/// A page with the state before and after it.
-#[derive(Clone, Debug, Default)]
-struct JudgedPage {
-    enter: PageState,
-    exit: PageState,
-    sheet: PageTimes,
-}
-
 /// The entries of a lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
@@ -33,7 +24,7 @@ pub(crate) struct Track {
     pub(crate) lane: Option<Name>,
     /// The lane's entries in file order.
     pub(crate) ids: Vec<EntryId>,
-    pages: Vec<JudgedPage>,
+    pub(crate) pages: Vec<PageTimes>,
     stale: BTreeSet<usize>,
 }
 
@@ -156,22 +147,7 @@ impl Lanes {
 
 impl Track {
     pub(crate) fn ids_of(&self, page: usize) -> &[EntryId] {
-        self.ids.get(self.range(page)).unwrap_or_default()
-    }
-
-    fn range(&self, page: usize) -> Range<usize> {
-        let first = (page * PAGE).min(self.ids.len());
-        first..self.ids.len().min(first + PAGE)
-    }
-
-    /// The sheet of a page.
-    pub(crate) fn page(&self, number: usize) -> Option<&PageTimes> {
-        self.pages.get(number).map(|page| &page.sheet)
-    }
-
-    /// The sheets of all pages.
-    pub(crate) fn pages(&self) -> impl Iterator<Item = &PageTimes> {
-        self.pages.iter().map(|page| &page.sheet)
+        self.ids.chunks(PAGE).nth(page).unwrap_or_default()
     }
 
     /// Judges stale pages in order while `room` entries remain. Returns the number of judged pages.
@@ -184,26 +160,19 @@ impl Track {
                 .checked_sub(1)
                 .and_then(|before| self.pages.get(before));
             let enter = before.map(|page| page.exit).unwrap_or_default();
-            let mut exit = enter;
-            let page = LanePage {
-                lane: &self.ids,
-                own: self.range(number),
-            };
-            *room = room.saturating_sub(page.own.len());
-            let sheet = judge(transcript, &page, &mut exit);
+            let ids = self.ids_of(number);
+            *room = room.saturating_sub(ids.len());
+            let page = judge(transcript, ids, enter);
             judged += 1;
-            if self.pages.len() <= number {
-                self.pages.resize_with(number + 1, JudgedPage::default);
-            }
-            if self
-                .pages
-                .get(number + 1)
-                .is_some_and(|next| next.enter != exit)
-            {
-                self.stale.insert(number + 1);
-            }
-            if let Some(place) = self.pages.get_mut(number) {
-                *place = JudgedPage { enter, exit, sheet };
+            let has_next = self.pages.len() > number + 1;
+            match self.pages.get_mut(number) {
+                Some(before) => {
+                    if has_next && before.exit != page.exit {
+                        self.stale.insert(number + 1);
+                    }
+                    *before = page;
+                }
+                None => self.pages.push(page),
             }
         }
         judged

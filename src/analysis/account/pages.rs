@@ -1,8 +1,6 @@
 //! The sheet of a page: time spans and facts of its entries, by turn.
 
-use std::ops::Range;
-
-use super::class::{Sums, TimeSpan};
+use super::class::{Class, Sums, TimeSpan};
 use super::figures::Figures;
 use super::sweep::{self, WorkCorrection, sweep};
 use crate::model::entry::EntryId;
@@ -10,24 +8,13 @@ use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::model::turn::TurnFacts;
 
-/// A page of a lane to be judged.
-pub struct LanePage<'a> {
-    /// All entries of the lane, in file order.
-    pub(crate) lane: &'a [EntryId],
-    pub(crate) own: Range<usize>,
-}
-
-impl LanePage<'_> {
-    pub(crate) fn ids(&self) -> &[EntryId] {
-        self.lane.get(self.own.clone()).unwrap_or_default()
-    }
-}
-
 /// What is computed of a page.
 #[derive(Clone, Debug, Default)]
 pub struct PageTimes {
+    /// The state after the page.
+    pub(super) exit: PageState,
     /// Time spans, in the order of the entries.
-    pub(crate) spans: Box<[TimeSpan]>,
+    spans: Box<[SpanRow]>,
     /// Start and end of the spans.
     pub(crate) reach: Option<(Timestamp, Timestamp)>,
     /// Facts by turn, in file order.
@@ -36,6 +23,18 @@ pub struct PageTimes {
     pub(crate) pauses: Sums,
     /// Durations that the agent itself recorded, with the index of their entry in the page.
     pub(crate) corrections: Vec<(usize, WorkCorrection)>,
+}
+
+/// A time span at half its size: it begins where the one before ended.
+#[derive(Clone, Copy, Debug)]
+struct SpanRow {
+    to: Timestamp,
+    /// The block of the call that ran, from 1; 0 without a call.
+    block: u32,
+    /// Index of the entry in the page.
+    at: u8,
+    /// `None` for a gap before the next span, or a clock that was set back.
+    class: Option<Class>,
 }
 
 /// Entries of a page that belong to one turn.
@@ -67,11 +66,21 @@ impl TurnPart {
 }
 
 impl PageTimes {
-    /// The facts of all parts.
-    pub(crate) fn facts(&self) -> TurnFacts {
-        let mut facts = TurnFacts::default();
-        self.parts.iter().for_each(|part| facts.merge(&part.facts));
-        facts
+    /// The spans, each with the index of its entry among `ids`, the entries of the page.
+    pub(crate) fn spans(&self, ids: &[EntryId]) -> impl Iterator<Item = (usize, TimeSpan)> {
+        let mut until = Timestamp(0);
+        self.spans.iter().filter_map(move |row| {
+            let from = std::mem::replace(&mut until, row.to);
+            let at = usize::from(row.at);
+            let span = TimeSpan {
+                from,
+                to: row.to,
+                class: row.class?,
+                entry: *ids.get(at)?,
+                block: row.block.checked_sub(1),
+            };
+            Some((at, span))
+        })
     }
 
     /// The time of all parts and pauses.
@@ -92,16 +101,13 @@ pub(crate) struct PageState {
     prompt: Option<EntryId>,
 }
 
-/// Judges a page; `carry` is the state before it, and after it when this returns.
-pub(super) fn judge(
-    transcript: &Transcript,
-    page: &LanePage<'_>,
-    carry: &mut PageState,
-) -> PageTimes {
+/// Judges the entries of a page; `carry` is the state before it.
+pub(super) fn judge(transcript: &Transcript, ids: &[EntryId], mut carry: PageState) -> PageTimes {
     let mut sheet = PageTimes::default();
     let (mut spans, mut parts) = (Vec::new(), Vec::new());
     let mut part = TurnPart::of(carry.prompt);
-    for (place, id) in page.ids().iter().enumerate() {
+    let mut until = Timestamp(0);
+    for (place, id) in ids.iter().enumerate() {
         let Some(entry) = transcript.get(*id) else {
             continue;
         };
@@ -123,7 +129,20 @@ pub(super) fn judge(
             }
             let (from, to) = sheet.reach.unwrap_or((span.from, span.to));
             sheet.reach = Some((from.min(span.from), to.max(span.to)));
-            spans.push(span);
+            let row = SpanRow {
+                to: span.to,
+                block: span.block.map_or(0, |block| block.saturating_add(1)),
+                at: u8::try_from(place).unwrap_or(u8::MAX),
+                class: Some(span.class),
+            };
+            let gap = SpanRow {
+                to: span.from,
+                class: None,
+                ..row
+            };
+            spans.extend(Some(gap).filter(|gap| gap.to != until));
+            spans.push(row);
+            until = span.to;
         });
         if let Some(said) = said {
             said.add_to(part.time.get_or_insert_default());
@@ -132,6 +151,7 @@ pub(super) fn judge(
     }
     parts.push(part);
     PageTimes {
+        exit: carry,
         // Copied, because the allocator leaves a block that shrinks by less than half all its room.
         spans: spans.as_slice().into(),
         parts: parts.into(),

@@ -71,7 +71,7 @@ fn all(account: &Account) -> Vec<TimeSpan> {
     account
         .spans()
         .filter(|(lane, _)| lane.is_none())
-        .map(|(_, span)| *span)
+        .map(|(_, span)| span)
         .collect()
 }
 

@@ -18,12 +18,9 @@ use crate::model::timestamp::Timestamp;
 impl Account {
     /// The timestamp up to which the time of the main lane is classified.
     pub(crate) fn last_sign(&self) -> Option<Timestamp> {
-        let reaches = self
-            .lanes
-            .track(None)?
-            .pages()
-            .filter_map(|page| page.reach);
-        reaches.last().map(|(_, last)| last)
+        let pages = &self.lanes.track(None)?.pages;
+        let (_, last) = pages.iter().rev().find_map(|page| page.reach)?;
+        Some(last)
     }
 
     /// Time by class of a lane between two timestamps; spans that extend beyond them count in part.
@@ -32,7 +29,7 @@ impl Account {
         let Some(track) = self.lanes.track(lane) else {
             return sums;
         };
-        for (number, page) in track.pages().enumerate() {
+        for (number, page) in track.pages.iter().enumerate() {
             let Some((first, last)) = page
                 .reach
                 .filter(|(first, last)| *first < to && *last > from)
@@ -60,29 +57,30 @@ impl Account {
     }
 
     /// Spans of all lanes, each with its lane, in file order; `None` is the main one.
-    pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, &TimeSpan)> {
+    pub(crate) fn spans(&self) -> impl Iterator<Item = (Option<&Name>, TimeSpan)> {
         let tracks = self.lanes.tracks.iter();
-        let pages = tracks.flat_map(|track| track.pages().map(|page| (track.lane.as_ref(), page)));
-        pages.flat_map(|(lane, page)| page.spans.iter().map(move |span| (lane, span)))
+        tracks.flat_map(|track| {
+            let pages = 0..track.ids.len().div_ceil(PAGE);
+            let all = pages.flat_map(move |page| spans(track, page));
+            all.map(|(_, span)| (track.lane.as_ref(), span))
+        })
     }
 
     /// The span that ends with an entry, not those of its calls.
     pub(crate) fn before(&self, id: EntryId) -> Option<TimeSpan> {
         let (track, place) = self.lanes.find(id)?;
-        let page = track.page(place / PAGE)?;
-        let own = page
-            .spans
-            .iter()
-            .find(|span| span.entry == id && span.block.is_none());
-        own.copied()
+        let mut spans = spans(track, place / PAGE).map(|(_, span)| span);
+        spans.find(|span| span.entry == id && span.block.is_none())
     }
 }
 
 /// The spans of a page, with the index of their entries in the lane.
 pub(super) fn spans(track: &Track, page: usize) -> impl Iterator<Item = (usize, TimeSpan)> {
     let ids = track.ids_of(page);
-    let spans = track.page(page).into_iter().flat_map(|kept| &kept.spans);
-    spans.filter_map(move |span| Some((page * PAGE + ids.binary_search(&span.entry).ok()?, *span)))
+    let spans = track.pages.get(page).into_iter();
+    spans
+        .flat_map(|times| times.spans(ids))
+        .map(move |(at, span)| (page * PAGE + at, span))
 }
 
 /// Whether a span belongs to a range. Of the first entry only its calls do: the time before it
