@@ -201,13 +201,9 @@ impl<'o> Emitter<'o> {
         self.flush_if_full();
     }
 
-    /// Emits a record that may be sent again in another form. Returns its tally, to be taken back.
-    pub(crate) fn emit_provisional(&mut self, record: Record<'_>, place: RecordPlace<'_>) -> Tally {
-        self.emit_as(record, place, false)
-    }
-
-    /// Like [`Self::emit_provisional`], for a record that its agent may have abandoned.
-    pub(crate) fn emit_as(
+    /// Emits a record that may be sent again in another form, or that its agent has abandoned. Returns
+    /// its tally, to be taken back.
+    pub(crate) fn emit_provisional(
         &mut self,
         record: Record<'_>,
         place: RecordPlace<'_>,

@@ -176,7 +176,8 @@ impl LineFile {
         }
         let tally = match line {
             Line::Whole(record) => {
-                emitter.emit_provisional(record, self.kind.place(self.follower.path(), origin.line))
+                let place = self.kind.place(self.follower.path(), origin.line);
+                emitter.emit_provisional(record, place, false)
             }
             Line::TooLong(record) => emitter.fault_provisional(record, &too_long(record.origin)),
         };

@@ -74,7 +74,7 @@ impl Small {
         }
         let origin = self.origin(saturating_u32(bytes.len()));
         let place = self.kind().place(self.file.path(), origin.line);
-        let tally = emitter.emit_provisional(Record { origin, bytes }, place);
+        let tally = emitter.emit_provisional(Record { origin, bytes }, place, false);
         self.counted = Some((origin.len, CompactTally::of(tally, self.id)));
     }
 }

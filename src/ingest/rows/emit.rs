@@ -154,7 +154,7 @@ impl RowFollower {
                     },
                     kind.place(&path, origin.line),
                 );
-                emitter.emit_as(record, place, table == 0 && rows.is_abandoned(at))
+                emitter.emit_provisional(record, place, table == 0 && rows.is_abandoned(at))
             }
         };
         rows.known.record(table, at, (hash, origin.file), tally);
