@@ -208,6 +208,8 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
         session("9-03T09-00-8f000000"),
     );
     let (_, both) = report(&format!("{one} {other}"), Surroundings::default());
+    let (head, both) = both.split_once('\n').unwrap();
+    assert!(head.contains("2 sessions joined: "), "{head}");
     let earlier = both.find("Which valve leaks?");
     assert!(
         earlier.is_some() && earlier < both.find("Name one lock."),

@@ -169,6 +169,9 @@ impl<'a> Printer<'a> {
             self.print_line(title.to_string(), self.theme.heading, out)?;
         }
         let facts = phrases::joined(facts, self.options.paper.ascii);
+        if facts.is_empty() {
+            return Ok(());
+        }
         self.print_line(facts, self.theme.dim, out)
     }
 
