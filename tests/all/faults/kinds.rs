@@ -142,7 +142,7 @@ fn compressed_sessions_are_read_as_they_are() {
     assert!(output.status.success());
     assert_eq!(
         String::from_utf8_lossy(&output.stdout)
-            .matches("hello")
+            .matches("    hello")
             .count(),
         3
     );
@@ -197,7 +197,7 @@ fn a_line_that_was_cut_for_ever_is_one_mark_in_its_place() {
     assert!(output.status.success() && output.stderr.is_empty());
     assert_eq!(
         (
-            text.matches("hello").count(),
+            text.matches("    hello").count(),
             text.matches("incomplete record").count()
         ),
         (3, 1),
