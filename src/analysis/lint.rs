@@ -1,7 +1,8 @@
 //! The lint: defects of a session's calls and results, and how a provider would respond to them.
 //!
 //! A rule belongs to a group; a group is a file that judges one entry at a time. All groups are in
-//! [`GROUPS`]: a new rule is a `Rule` in its group, a new group one line there.
+//! [`GROUPS`]: a new rule is a `Rule` in its group with what follows from it in `answers`, a new group
+//! one line there.
 //!
 //! Work is counted in steps, not in entries, because an entry may have any number of blocks and
 //! links: [`Findings`] has a queue of entries and stops within it once the steps of a frame are

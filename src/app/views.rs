@@ -47,7 +47,7 @@ pub struct Views {
 
 impl Default for Views {
     fn default() -> Self {
-        let pages: [(View, Box<dyn Page>); 10] = [
+        let pages: Vec<(View, Box<dyn Page>)> = vec![
             (View::Brief, Box::<brief::BriefView>::default()),
             (View::Timeline, Box::<timeline::TimelineView>::default()),
             (View::Money, Box::<money::MoneyView>::default()),
@@ -60,7 +60,7 @@ impl Default for Views {
             (View::Diff, Box::<diff::Diff>::default()),
         ];
         Self {
-            pages: HashMap::from(pages),
+            pages: pages.into_iter().collect(),
             stack: Vec::new(),
             sheet: Sheet::default(),
             synced_focus: None,

@@ -55,7 +55,7 @@ pub(super) fn consequence(finding: &Finding) -> String {
 }
 
 /// Consequences of rules that no provider checks.
-const CONSEQUENCES: [(&str, &str); 16] = [
+const CONSEQUENCES: &[(&str, &str)] = &[
     (
         pairs::INTERRUPTED_CALL.id,
         "the agent leaves it out of the next request, or answers it itself",
