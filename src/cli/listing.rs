@@ -36,7 +36,7 @@ pub(super) struct ListingArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct EverywhereArgs {
     /// Sum up the calls of all sessions, or of those named, by what `tv usage --by` knows
-    #[arg(long, value_name = "WHAT", conflicts_with_all = ["sums", "csv"],
+    #[arg(long, value_name = "WHAT", conflicts_with = "sums",
         value_parser = PossibleValuesParser::new(By::ALL.map(|(_, word)| word)))]
     pub(super) by: Option<String>,
     /// Without a session: only those that were written to from then on: 2h, 7d, today, monday, 2026-01, 2026-01-31

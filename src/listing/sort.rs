@@ -20,7 +20,7 @@ pub(crate) enum Value {
     Time(Timestamp),
     Text(String),
     Texts(Vec<String>),
-    /// Rows of its own, which only JSON contains.
+    /// Rows of its own, as JSON in CSV and without a place in text.
     Rows(Vec<Vec<(&'static str, Self)>>),
     /// A value that is sorted by the given figure instead.
     Ranked(i128, Box<Self>),

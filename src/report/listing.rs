@@ -255,7 +255,8 @@ fn values<L: Listing>(listing: &L, row: &L::Row) -> impl Iterator<Item = Field> 
 /// A value as CSV: on one line, empty if unknown.
 fn plain(value: &Value) -> String {
     match value {
-        Value::None | Value::Rows(_) => String::new(),
+        Value::None => String::new(),
+        Value::Rows(_) => serde_json::to_string(&ValueJson(value)).unwrap_or_default(),
         Value::Bool(is_so) => is_so.to_string(),
         // As in JSON: `0.0`.
         Value::Figure(picos, Unit::Usd) => serde_json::Value::from(micros(*picos)).to_string(),

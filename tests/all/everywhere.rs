@@ -14,22 +14,49 @@ fn rows(folder: &Path, arguments: &[&str]) -> Vec<Value> {
 }
 
 fn rows_of(command: &str, folder: &Path, arguments: &[&str]) -> Vec<Value> {
+    let text = written(&[&[command, "--json"], arguments].concat(), folder);
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn written(arguments: &[&str], folder: &Path) -> String {
     let home = tempfile::tempdir().unwrap();
     let mut tv = Command::new(env!("CARGO_BIN_EXE_tv"));
     tv.env_clear()
         .env("HOME", home.path())
         .env("LC_ALL", "C.UTF-8");
     let output = tv
-        .args([command, "--json"])
         .args(arguments)
         .arg(folder)
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn csv_has_the_rows_and_columns_of_json() {
+    let folder = fixtures::root().join("claude-code");
+    for arguments in [["tools", "--by", "tool"], ["waste", "--by", "agent"]] {
+        let text = written(&[&arguments[..], &["--csv"]].concat(), &folder);
+        let mut csv = csv::Reader::from_reader(text.as_bytes());
+        let heads = csv.headers().unwrap().clone();
+        let json = rows_of(arguments[0], &folder, &arguments[1..]);
+        let lines: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+        assert!(!json.is_empty() && lines.len() == json.len(), "{text}");
+        for (line, row) in lines.iter().zip(&json) {
+            let names = row.as_object().unwrap().keys();
+            let names: Vec<&String> = names.filter(|name| *name != "schema").collect();
+            assert!(
+                names
+                    .iter()
+                    .all(|name| heads.iter().any(|head| head == *name)),
+                "{text}"
+            );
+            assert_eq!(line.get(1), row["name"].as_str());
+        }
+    }
 }
 
 /// Calls, failures and calls without a result, by name.

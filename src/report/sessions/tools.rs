@@ -1,5 +1,5 @@
 //! `tv tools` without a session: the calls of all sessions by tool or by something else, and their
-//! failures by what they have in common, as a table or as JSON (schema `tv.tools/1`, only ever
+//! failures by what they have in common, as a table, CSV or JSON (schema `tv.tools/1`, only ever
 //! added to).
 
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::model::found::FoundSession;
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
-use crate::report::listing::{ListingForm, write_json, write_text};
+use crate::report::listing::{ListingForm, write_csv, write_json, write_text};
 use crate::report::outcome::{ReportError, ReportOutcome};
 use crate::report::reading::{self, on_one_line};
 use crate::report::rows::Paper;
@@ -59,13 +59,14 @@ pub(crate) fn write(
     };
     let keys: Vec<Name> = everywhere.groups.keys().cloned().collect();
     let keys = MOST_CALLS.sort(&groups, keys);
-    if options.form == ListingForm::Json {
-        write_json(&groups, &keys, "tv.tools/1", &[], out)?;
-    } else if keys.is_empty() {
-        writeln!(out, "no tool was called")?;
-    } else {
-        write_text(&groups, &keys, None, options.paper, out)?;
-        write_failures(&everywhere, options.paper, out)?;
+    match options.form {
+        ListingForm::Json => write_json(&groups, &keys, "tv.tools/1", &[], out)?,
+        ListingForm::Csv => write_csv(&groups, &keys, &[], true, out)?,
+        ListingForm::Text if keys.is_empty() => writeln!(out, "no tool was called")?,
+        ListingForm::Text => {
+            write_text(&groups, &keys, None, options.paper, out)?;
+            write_failures(&everywhere, options.paper, out)?;
+        }
     }
     Ok(ReportOutcome::of_many(
         missed,
