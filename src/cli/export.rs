@@ -1,7 +1,7 @@
 //! Arguments of `tv export`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 
@@ -34,7 +34,7 @@ pub(super) struct ExportArgs {
     /// Only sessions of one agent
     #[arg(long, value_name = "FORMAT", value_parser = FormatName)]
     agent: Option<String>,
-    /// A file, or a folder for several sessions
+    /// A file, `-` for standard output, or a folder for several sessions
     #[arg(short, long, value_name = "FILE|FOLDER")]
     output: Option<PathBuf>,
     /// Only this turn, by its number or the key of an entry in it (html and md)
@@ -62,7 +62,7 @@ impl ExportArgs {
             search: search(&self.sessions, self.agent, surroundings),
             since: self.since,
             form,
-            to: self.output,
+            to: self.output.filter(|path| path != Path::new("-")),
             is_redacted: is_asked || (form.is_for_people() && !self.no_redact),
             turn: self.turn,
             entries: self.entries,

@@ -200,6 +200,20 @@ fn rows_add_up_to_the_figures_of_every_fixture() {
 }
 
 #[test]
+fn a_dash_is_standard_output() {
+    let home = home();
+    place(
+        home.path(),
+        &id(0),
+        &session(&id(0), ["ask", "answer", "ls", "a"]),
+    );
+    let to_dash = exported(home.path(), &["--to", "md", &id(0), "-o", "-"]);
+    assert!(to_dash.starts_with("# ask"), "{to_dash}");
+    assert_eq!(to_dash, exported(home.path(), &["--to", "md", &id(0)]));
+    assert!(!home.path().join("-").exists());
+}
+
+#[test]
 fn a_folder_is_gone_on_with() {
     let home = home();
     let texts = ["ask", "answer", "ls", "a"];
