@@ -22,16 +22,5 @@ pub(crate) fn call(out: &mut Batch, key: &str) -> ToolCall {
 
 /// A result with the output `done`.
 pub(crate) fn result(out: &mut Batch, key: &str, at: Option<Timestamp>) -> ToolResult {
-    ToolResult {
-        key: Text::clean(key),
-        tool: None,
-        verdict: Verdict::Done,
-        body: out.output("done"),
-        patch: None,
-        images: Vec::new(),
-        facts: Text::default(),
-        at,
-        duration_ms: None,
-        work: None,
-    }
+    ToolResult::new(Text::clean(key), Verdict::Done, out.output("done"), at)
 }

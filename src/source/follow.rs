@@ -152,7 +152,7 @@ impl Follower {
     pub(crate) fn poll(&mut self, now: Instant) -> FollowChange {
         let waiting = self.failure.as_ref().filter(|failure| now < failure.retry);
         if let Some(in_reading) = waiting.map(|failure| failure.in_reading) {
-            return if !in_reading && self.has_unread_bytes() {
+            return if !in_reading && self.extend_to_end() {
                 FollowChange::Grown
             } else {
                 FollowChange::Quiet
@@ -249,7 +249,7 @@ impl Follower {
     }
 
     fn check_gone(&mut self) -> FollowChange {
-        if self.has_unread_bytes() {
+        if self.extend_to_end() {
             return FollowChange::Grown;
         }
         let links = self
@@ -316,8 +316,8 @@ impl Follower {
         self.identity.is_of(self.descriptor()?, self.offset)
     }
 
-    /// Whether the open file is longer than what was read of it, which is then to be read.
-    fn has_unread_bytes(&mut self) -> bool {
+    /// Lets reading go on to the present end of the open file; false if all of that was read.
+    fn extend_to_end(&mut self) -> bool {
         let len = self
             .file
             .as_ref()
