@@ -520,6 +520,31 @@ fn the_doctor_names_the_broken_line() {
     assert!(json["formats"].as_array().unwrap().len() > 3);
 }
 
+#[test]
+fn the_text_of_a_session_begins_with_which_it_is_also_while_it_is_followed() {
+    use std::io::{BufRead as _, BufReader};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = session(folder.path());
+    for arguments in [&["show"][..], &["show", "--follow"]] {
+        let mut child = tv()
+            .args(arguments)
+            .arg(&path)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let head: Vec<String> = lines.take(2).map(Result::unwrap).collect();
+        assert_eq!(head[0], "  run the tests", "{arguments:?}");
+        assert!(
+            head[1].starts_with("  claude-code · opus-4-6 · /work · "),
+            "{arguments:?}: {head:?}"
+        );
+        drop(child.kill());
+        child.wait().unwrap();
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn following_writes_what_is_appended_and_ends_on_interrupt() {

@@ -389,6 +389,29 @@ fn the_reason_for_which_somebody_is_needed_is_there_at_every_width() {
     }
 }
 
+#[test]
+fn the_row_of_who_is_needed_says_which_call_loops_and_at_what_error_the_agent_stopped() {
+    let mut looping = row("e5", "Grind", "mill", "pi");
+    looping.need = Need::Stuck;
+    (looping.flags.is_loop, looping.flags.same) = (true, Some((7, "Bash".to_owned())));
+    looping.last = vec![said(Voice::Failed, "Bash grind rye")];
+    let mut failed = row("f6", "Sift", "mill", "pi");
+    failed.need = Need::Prompt;
+    failed.activity = Activity::Idle { since: None };
+    failed.last = vec![said(Voice::Note, "529 overloaded")];
+    let mut answered = failed.clone();
+    answered.place.path = "/home/me/sessions/g7.jsonl".into();
+    answered.last = vec![said(Voice::Agent, "All is sifted")];
+    let mut stage = wall((120, 24));
+    tell(&mut stage, [looping, failed, answered]);
+    stage.press("i");
+    let picture = stage.picture();
+    for words in ["Bash grind rye", "529 overloaded"] {
+        assert!(picture.contains(words), "{words}: {picture}");
+    }
+    assert!(!picture.contains("All is sifted"), "{picture}");
+}
+
 /// What a command asked for, and what it left on the screen.
 fn command(stage: &mut Stage, line: &str) -> (Vec<Effect>, Mode, String) {
     stage.asked.clear();
