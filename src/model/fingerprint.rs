@@ -6,7 +6,7 @@
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::num::NonZeroU64;
 
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
 /// A hash with a fixed seed, for values where collisions harm nobody.
 pub(crate) fn hash_of(value: &(impl Hash + ?Sized)) -> u64 {
@@ -24,6 +24,11 @@ pub struct Print(NonZeroU64);
 impl Print {
     fn of(hash: u64) -> Self {
         Self(NonZeroU64::new(hash).unwrap_or(NonZeroU64::MIN))
+    }
+
+    /// It is a hash already.
+    fn as_hash(self) -> u64 {
+        self.0.get()
     }
 
     /// The lower part, for tables that tolerate collisions.
@@ -46,8 +51,112 @@ impl Seed {
     }
 }
 
-/// A map from fingerprints to values.
-pub(crate) type ByPrint<V> = HashMap<Print, V>;
+/// A map from fingerprints to values, whose table holds numbers of rows: it is half empty on
+/// average, and a place for a row would take three times as much.
+#[derive(Clone, Debug)]
+pub(crate) struct ByPrint<V> {
+    rows: Vec<(Print, V)>,
+    numbers: HashTable<u32>,
+}
+
+impl<V> Default for ByPrint<V> {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            numbers: HashTable::new(),
+        }
+    }
+}
+
+impl<V> ByPrint<V> {
+    pub(crate) fn with_capacity(rows: usize) -> Self {
+        Self {
+            rows: Vec::with_capacity(rows),
+            numbers: HashTable::with_capacity(rows),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// All values, in the order in which they were inserted while none is removed.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Print, &V)> + Clone {
+        self.rows.iter().map(|(print, value)| (*print, value))
+    }
+
+    /// The number of values that were inserted before, while none is removed.
+    pub(crate) fn place(&self, print: Print) -> Option<usize> {
+        let number = self
+            .numbers
+            .find(print.as_hash(), |number| is_of(&self.rows, *number, print));
+        number.map(|number| *number as usize)
+    }
+
+    pub(crate) fn get(&self, print: Print) -> Option<&V> {
+        self.place(print)
+            .and_then(|place| self.rows.get(place))
+            .map(|(_, value)| value)
+    }
+
+    pub(crate) fn contains(&self, print: Print) -> bool {
+        self.place(print).is_some()
+    }
+
+    /// Inserts a value and returns the previous one.
+    pub(crate) fn insert(&mut self, print: Print, value: V) -> Option<V> {
+        let place = self.place(print);
+        if let Some((_, known)) = place.and_then(|place| self.rows.get_mut(place)) {
+            return Some(std::mem::replace(known, value));
+        }
+        let number = u32::try_from(self.rows.len()).ok()?;
+        self.rows.push((print, value));
+        let rows = &self.rows;
+        self.numbers
+            .insert_unique(print.as_hash(), number, |number| hash_at(rows, *number));
+        None
+    }
+
+    /// The value, which is made if there is none.
+    pub(crate) fn get_or_insert_with(
+        &mut self,
+        print: Print,
+        make: impl FnOnce() -> V,
+    ) -> Option<&V> {
+        if !self.contains(print) {
+            self.insert(print, make());
+        }
+        self.get(print)
+    }
+
+    /// Removes and returns a value.
+    pub(crate) fn remove(&mut self, print: Print) -> Option<V> {
+        let rows = &self.rows;
+        let found = self
+            .numbers
+            .find_entry(print.as_hash(), |number| is_of(rows, *number, print));
+        let (number, _) = found.ok()?.remove();
+        let last = u32::try_from(rows.len() - 1).ok()?;
+        // The last row takes the place of the removed one.
+        if let Some(moved) = self
+            .numbers
+            .find_mut(hash_at(rows, last), |number| *number == last)
+        {
+            *moved = number;
+        }
+        Some(self.rows.swap_remove(number as usize).1)
+    }
+}
+
+fn is_of<V>(rows: &[(Print, V)], number: u32, print: Print) -> bool {
+    rows.get(number as usize)
+        .is_some_and(|(known, _)| *known == print)
+}
+
+fn hash_at<V>(rows: &[(Print, V)], number: u32) -> u64 {
+    rows.get(number as usize)
+        .map_or(0, |(print, _)| print.as_hash())
+}
 
 /// A map from keys to values that does not hold the keys.
 #[derive(Clone, Debug)]
@@ -61,7 +170,7 @@ impl<V> Default for ByKey<V> {
     fn default() -> Self {
         Self {
             seed: RandomState::new(),
-            values: ByPrint::new(),
+            values: ByPrint::default(),
         }
     }
 }
@@ -74,7 +183,7 @@ impl<V> ByKey<V> {
 
     /// The value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<&V> {
-        self.values.get(&self.print(key))
+        self.values.get(self.print(key))
     }
 
     /// Whether the key has a value.
@@ -86,7 +195,7 @@ impl<V> ByKey<V> {
     pub(crate) fn emptied(&self) -> Self {
         Self {
             seed: self.seed.clone(),
-            values: ByPrint::new(),
+            values: ByPrint::default(),
         }
     }
 
@@ -97,7 +206,7 @@ impl<V> ByKey<V> {
 
     /// Removes and returns the value of a key.
     pub(crate) fn remove(&mut self, key: &str) -> Option<V> {
-        self.values.remove(&self.print(key))
+        self.values.remove(self.print(key))
     }
 }
 
@@ -124,7 +233,7 @@ mod tests {
                 for number in 0..40 {
                     let key = format!("key {number}");
                     assert_eq!(map.get(&key), plain.get(&key));
-                    assert_eq!(map.values.get(&map.print(&key)), plain.get(&key));
+                    assert_eq!(map.values.get(map.print(&key)), plain.get(&key));
                 }
                 assert_eq!(map.values.len(), plain.len());
             }

@@ -36,8 +36,8 @@ impl Copies {
     /// as the first.
     pub(crate) fn find_original(&mut self, line: &Key, message: &Json<'_>) -> Option<&Key> {
         let print = self.sign(message)?;
-        let first = self.first.entry(print).or_insert_with(|| line.clone());
-        Some(&*first).filter(|first| *first != line)
+        let first = self.first.get_or_insert_with(print, || line.clone());
+        first.filter(|first| *first != line)
     }
 
     /// The earlier line with the same content below the same parent. `None` if there is none; then
@@ -59,8 +59,8 @@ impl Copies {
                 value.print(hasher);
             }
         });
-        let first = self.others.entry(print).or_insert_with(|| line.clone());
-        Some(&*first).filter(|first| *first != line)
+        let first = self.others.get_or_insert_with(print, || line.clone());
+        first.filter(|first| *first != line)
     }
 
     /// A fingerprint that two copies of a message share. An answer is identified by its time and

@@ -55,8 +55,8 @@ pub(crate) struct BranchPoint {
 /// Links between records, by node number: entries of the main lane have the number of their
 /// position.
 pub(crate) struct Forest {
-    /// Node number of each record; keys are unique in a transcript.
-    index: ByPrint<usize>,
+    /// The records by node number; keys are unique in a transcript.
+    index: ByPrint<()>,
     parents: Vec<Option<NodeNumber>>,
     has_child: Vec<bool>,
     entries: usize,
@@ -81,17 +81,16 @@ impl NodeNumber {
 impl Forest {
     pub(crate) fn of(links: &RecordLinks<'_>) -> Self {
         let entries = links.entries.iter().map(|one| (one.key, one.parent));
-        let others = links.others.iter().map(|(key, parent)| (*key, *parent));
+        let others = links.others.iter().map(|(key, parent)| (key, *parent));
         let mut index = ByPrint::with_capacity(links.entries.len() + links.others.len());
         for (key, _) in entries.clone().chain(others.clone()) {
-            let number = index.len();
-            index.entry(key).or_insert(number);
+            index.insert(key, ());
         }
         let mut missing = HashSet::new();
         let mut parents = vec![None; index.len()];
         let mut has_child = vec![false; index.len()];
         let mut hang = |number: usize, parent: Option<Print>| {
-            let known = parent.and_then(|parent| index.get(&parent).copied());
+            let known = parent.and_then(|parent| index.place(parent));
             missing.extend(parent.filter(|_| known.is_none()));
             known
                 .and_then(|known| has_child.get_mut(known))
@@ -108,8 +107,7 @@ impl Forest {
         // A key that is both a link and an entry has the parent of the entry.
         let is_only_link = |key: Print| {
             index
-                .get(&key)
-                .copied()
+                .place(key)
                 .filter(|number| *number >= links.entries.len())
         };
         for (key, parent) in others {
@@ -127,7 +125,7 @@ impl Forest {
     }
 
     fn node(&self, key: Print) -> Option<NodeNumber> {
-        NodeNumber::of(*self.index.get(&key)?)
+        NodeNumber::of(self.index.place(key)?)
     }
 
     fn parent(&self, node: NodeNumber) -> Option<NodeNumber> {
@@ -147,7 +145,7 @@ impl Forest {
     /// Whether an entry was never on the path of the conversation: copies branch off by design, and
     /// an entry without parent and children, such as a damaged line, is outside the tree.
     pub(crate) fn is_off_path(&self, one: &Placed) -> bool {
-        let has_child = || self.has_child.get(*self.index.get(&one.key)?);
+        let has_child = || self.has_child.get(self.index.place(one.key)?);
         one.marks.copy || (one.parent.is_none() && has_child() != Some(&true))
     }
 

@@ -105,7 +105,7 @@ impl Transcript {
 
     /// The entry with this fingerprint of its key.
     pub(crate) fn find_print(&self, key: Print) -> Option<EntryId> {
-        self.index.values.get(&key).copied()
+        self.index.values.get(key).copied()
     }
 
     /// The parent of a record that is an entry or a link; the outer `None` if there is no such
@@ -113,7 +113,7 @@ impl Transcript {
     pub fn parent_of(&self, key: Print) -> Option<Option<Print>> {
         match self.find_print(key) {
             Some(id) => Some(self.entries.parent(id.index(), &|key| self.print_of(key))),
-            None => self.lineage.links.get(&key).copied(),
+            None => self.lineage.links.get(key).copied(),
         }
     }
 
@@ -145,9 +145,8 @@ impl Transcript {
         leads: bool,
         marks: Option<Marks>,
     ) {
-        let is_there = |key: Print| {
-            self.lineage.links.contains_key(&key) || self.index.values.contains_key(&key)
-        };
+        let is_there =
+            |key: Print| self.lineage.links.contains(key) || self.index.values.contains(key);
         let new = Growth {
             key,
             parent,
@@ -182,10 +181,10 @@ impl Transcript {
     fn with_links<T>(&self, work: impl FnOnce(&RecordLinks<'_>) -> T) -> T {
         let print = |key: &Key| self.print_of(key);
         let mut keys: Vec<Option<Print>> = vec![None; self.entries.len()];
-        for (key, id) in &self.index.values {
+        for (key, id) in self.index.values.iter() {
             keys.get_mut(id.index())
                 .into_iter()
-                .for_each(|place| *place = Some(*key));
+                .for_each(|place| *place = Some(key));
         }
         let placed = |(place, id): (usize, &EntryId)| {
             let marks = self.marks(*id).filter(|_| self.lane_at(*id).is_none())?;

@@ -19,7 +19,7 @@ impl Transcript {
             && !new.marks.copy;
         self.lineage.has_links |= new.parent.is_some();
         let key = self.index.print(&new.key);
-        let known = self.index.values.get(&key).copied();
+        let known = self.index.values.get(key).copied();
         if known.is_some() && leads {
             self.lineage.restore_leaf(&new.key);
         } else if known.is_none() && new.lane.is_none() {
