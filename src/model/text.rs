@@ -14,11 +14,13 @@ mod sequences;
 pub(super) mod stub;
 pub(crate) mod tags;
 mod unseen;
+mod uuid;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use self::hostile::{cleaned, is_plain};
@@ -123,20 +125,39 @@ impl From<&str> for Text {
     }
 }
 
+/// The first byte of a UUID in its binary form, which no text holds.
+const UUID: u8 = 0;
+
+/// In a binary format a UUID takes half of its length.
 impl Serialize for Text {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&self.0)
+        if to.is_human_readable() {
+            return to.serialize_str(&self.0);
+        }
+        let Some(value) = uuid::value_of(&self.0) else {
+            return to.serialize_bytes(self.0.as_bytes());
+        };
+        let mut bytes = [UUID; 17];
+        bytes[1..].copy_from_slice(&value.to_be_bytes());
+        to.serialize_bytes(&bytes)
     }
 }
 
-/// Accepts only strings that satisfy the invariant of `Text`.
+/// Accepts only strings that satisfy the invariant of `Text`, in a binary format.
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let raw = <&str>::deserialize(from)?;
+        let bytes = <&[u8]>::deserialize(from)?;
+        if let Some(value) = bytes.strip_prefix(&[UUID]) {
+            let value = value.try_into().map_err(D::Error::custom)?;
+            return Ok(Self(Arc::from(uuid::spelling_of(u128::from_be_bytes(
+                value,
+            )))));
+        }
+        let raw = std::str::from_utf8(bytes).map_err(D::Error::custom)?;
         let is_safe = is_plain(raw) || is_plain(&without_sgr(raw));
         is_safe
             .then(|| Self(Arc::from(raw)))
-            .ok_or_else(|| serde::de::Error::custom("a text that is not safe to show"))
+            .ok_or_else(|| D::Error::custom("a text that is not safe to show"))
     }
 }
 
