@@ -107,34 +107,32 @@ impl TimeSpan {
 /// Time by class, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    spent: [u64; Class::ALL.len()],
-    /// Corrections in ms by class, from the agent's own record of a turn's duration.
-    moved: [i64; Class::ALL.len()],
+    /// Below 0 where more was moved to another class than is counted here.
+    spent: [i64; Class::ALL.len()],
 }
 
 impl Sums {
     pub(super) fn add(&mut self, class: Class, ms: u64) {
-        if let Some(sum) = class.place().and_then(|at| self.spent.get_mut(at)) {
-            *sum = sum.saturating_add(ms);
-        }
+        self.change(class, i64::try_from(ms).unwrap_or(i64::MAX));
     }
 
-    /// Moves time from one class to another.
+    /// Moves time from one class to another, where the agent's own record of a turn's duration
+    /// corrects what is computed.
     pub(super) fn reclassify(&mut self, from: Class, to: Class, ms: u64) {
         let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-        for (class, ms) in [(from, ms.saturating_neg()), (to, ms)] {
-            if let Some(moved) = class.place().and_then(|at| self.moved.get_mut(at)) {
-                *moved = moved.saturating_add(ms);
-            }
+        self.change(from, ms.saturating_neg());
+        self.change(to, ms);
+    }
+
+    fn change(&mut self, class: Class, ms: i64) {
+        if let Some(sum) = class.place().and_then(|at| self.spent.get_mut(at)) {
+            *sum = sum.saturating_add(ms);
         }
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
         for (sum, more) in self.spent.iter_mut().zip(other.spent) {
             *sum = sum.saturating_add(more);
-        }
-        for (moved, more) in self.moved.iter_mut().zip(other.moved) {
-            *moved = moved.saturating_add(more);
         }
     }
 
@@ -149,14 +147,14 @@ impl Sums {
 
     /// Time of a class in ms.
     pub(crate) fn of(&self, class: Class) -> u64 {
-        let Some(at) = class.place() else { return 0 };
-        let spent = self.spent.get(at).copied().unwrap_or_default();
-        spent.saturating_add_signed(self.moved.get(at).copied().unwrap_or_default())
+        let spent = class.place().and_then(|at| self.spent.get(at));
+        spent.map_or(0, |ms| u64::try_from(*ms).unwrap_or(0))
     }
 
     /// The time of all classes in ms.
     pub(crate) fn total(&self) -> u64 {
-        self.spent.iter().fold(0, |sum, ms| sum.saturating_add(*ms))
+        let total: i64 = self.spent.iter().fold(0, |sum, ms| sum.saturating_add(*ms));
+        u64::try_from(total).unwrap_or(0)
     }
 }
 

@@ -25,7 +25,9 @@ pub struct PageTimes {
     pub(crate) corrections: Vec<(usize, WorkCorrection)>,
 }
 
-/// A time span at half its size: it begins where the one before ended.
+/// A time span at half its size: it begins where the one before ended. Aligned so that it has no
+/// gap at its end.
+#[repr(Rust, packed(2))]
 #[derive(Clone, Copy, Debug)]
 struct SpanRow {
     to: Timestamp,
@@ -140,7 +142,7 @@ pub(super) fn judge(transcript: &Transcript, ids: &[EntryId], mut carry: PageSta
                 class: None,
                 ..row
             };
-            spans.extend(Some(gap).filter(|gap| gap.to != until));
+            spans.extend(Some(gap).filter(|_| span.from != until));
             spans.push(row);
             until = span.to;
         });
