@@ -391,6 +391,11 @@ pub struct Totals(Option<Box<Scopes>>);
 /// Shared by all empty totals: a session may have a million turns without usage.
 static NOTHING: Scopes = Scopes {
     requests: ByModel::NONE,
+    runs: None,
+};
+
+/// Sums of no run.
+static NO_RUNS: RunScopes = RunScopes {
     runs: ByModel::NONE,
     fallback: ByModel::NONE,
     open: ByModel::NONE,
@@ -400,6 +405,13 @@ static NOTHING: Scopes = Scopes {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Scopes {
     requests: ByModel,
+    /// Never equal to [`NO_RUNS`]. A turn has none, and most agents record none.
+    runs: Option<Box<RunScopes>>,
+}
+
+/// Sums of the scopes of runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct RunScopes {
     runs: ByModel,
     fallback: ByModel,
     /// Requests of a run that has not ended; they are also counted in the requests.
@@ -437,6 +449,11 @@ impl ByModel {
             .map(|(_, spent)| spent)
     }
 
+    /// Drops models without usage.
+    fn drop_unused(&mut self) {
+        self.0.retain(|(_, spent)| *spent != ModelUsage::default());
+    }
+
     fn values(&self) -> impl Iterator<Item = &ModelUsage> {
         self.0.iter().map(|(_, spent)| spent)
     }
@@ -451,6 +468,10 @@ impl ByModel {
 impl Totals {
     fn scopes(&self) -> &Scopes {
         self.0.as_deref().unwrap_or(&NOTHING)
+    }
+
+    fn runs(&self) -> &RunScopes {
+        self.scopes().runs.as_deref().unwrap_or(&NO_RUNS)
     }
 
     /// Adds a usage record.
@@ -471,14 +492,13 @@ impl Totals {
     pub(crate) fn subtract(&mut self, other: &Self) {
         self.change(TotalSign::Minus, other);
         let Some(own) = &mut self.0 else { return };
-        for sums in [
-            &mut own.requests,
-            &mut own.runs,
-            &mut own.fallback,
-            &mut own.open,
-        ] {
-            sums.0.retain(|(_, spent)| *spent != ModelUsage::default());
+        own.requests.drop_unused();
+        if let Some(runs) = &mut own.runs {
+            runs.runs.drop_unused();
+            runs.fallback.drop_unused();
+            runs.open.drop_unused();
         }
+        own.runs.take_if(|runs| **runs == NO_RUNS);
         if **own == NOTHING {
             self.0 = None;
         }
@@ -488,18 +508,21 @@ impl Totals {
         let Some(other) = &other.0 else { return };
         let own = self.0.get_or_insert_default();
         own.requests.change(sign, &other.requests);
-        own.runs.change(sign, &other.runs);
-        own.fallback.change(sign, &other.fallback);
-        own.open.change(sign, &other.open);
+        if let Some(other) = &other.runs {
+            let own = own.runs.get_or_insert_default();
+            own.runs.change(sign, &other.runs);
+            own.fallback.change(sign, &other.fallback);
+            own.open.change(sign, &other.open);
+        }
     }
 
     fn of(&mut self, scope: Scope, model: Option<&Name>) -> &mut ModelUsage {
         let own = self.0.get_or_insert_default();
         let map = match scope {
             Scope::Request | Scope::Extra => &mut own.requests,
-            Scope::Run | Scope::Total => &mut own.runs,
-            Scope::Fallback => &mut own.fallback,
-            Scope::Open => &mut own.open,
+            Scope::Run | Scope::Total => &mut own.runs.get_or_insert_default().runs,
+            Scope::Fallback => &mut own.runs.get_or_insert_default().fallback,
+            Scope::Open => &mut own.runs.get_or_insert_default().open,
         };
         match model {
             Some(model) => map.of(model),
@@ -515,10 +538,10 @@ impl Totals {
             map.values()
                 .any(|s| s.input.recorded > 0 || s.output.recorded > 0)
         };
-        if has_tokens(&self.scopes().runs) {
-            let mut runs = self.scopes().runs.clone();
+        if has_tokens(&self.runs().runs) {
+            let mut runs = self.runs().runs.clone();
             if self.is_open() {
-                runs.change(TotalSign::Plus, &self.scopes().open);
+                runs.change(TotalSign::Plus, &self.runs().open);
             }
             for (model, run) in &mut runs.0 {
                 if let Some(requests) = self.scopes().requests.get(model).filter(|_| run.so_far > 0)
@@ -531,19 +554,19 @@ impl Totals {
         let source = if has_tokens(&self.scopes().requests) {
             &self.scopes().requests
         } else {
-            &self.scopes().fallback
+            &self.runs().fallback
         };
         Cow::Borrowed(&source.0)
     }
 
     /// Usage by model of a run that has not ended, while others have.
     pub(crate) fn open_by_model(&self) -> &[(Name, ModelUsage)] {
-        &self.scopes().open.0
+        &self.runs().open.0
     }
 
     /// Whether there is usage after the last ended run.
     fn is_open(&self) -> bool {
-        self.scopes()
+        self.runs()
             .open
             .values()
             .any(|spent| *spent != ModelUsage::default())
@@ -582,7 +605,7 @@ impl Totals {
 
     /// Whether the agent records running totals.
     pub(crate) fn is_so_far(&self) -> bool {
-        self.scopes().runs.values().any(|spent| spent.so_far > 0)
+        self.runs().runs.values().any(|spent| spent.so_far > 0)
     }
 
     /// Subtracts what runs of other sessions had summed up; sums without a model do not belong to a
@@ -604,7 +627,9 @@ impl Totals {
 
     /// Drops run totals that do not exceed the requests.
     pub(crate) fn drop_runs_of_requests(&mut self) {
-        let Some(own) = &mut self.0 else { return };
+        let Some(own) = self.0.as_deref_mut() else {
+            return;
+        };
         let tokens = |spent: &ModelUsage| {
             [
                 spent.input,
@@ -619,21 +644,23 @@ impl Totals {
             let said = said.map(|(_, spent)| tokens(spent)).unwrap_or_default();
             tokens(run).iter().zip(said).all(|(run, said)| *run <= said)
         };
-        if own.runs.0.iter().chain(&own.fallback.0).all(is_said) {
-            (own.runs, own.fallback) = (ByModel::NONE, ByModel::NONE);
+        let Some(runs) = &mut own.runs else { return };
+        if runs.runs.0.iter().chain(&runs.fallback.0).all(is_said) {
+            (runs.runs, runs.fallback) = (ByModel::NONE, ByModel::NONE);
         }
+        own.runs.take_if(|runs| **runs == NO_RUNS);
     }
 
     /// Whether the agent records totals of whole runs.
     pub(crate) fn has_runs(&self) -> bool {
-        let runs = [&self.scopes().runs, &self.scopes().fallback];
+        let runs = [&self.runs().runs, &self.runs().fallback];
         runs.into_iter()
             .flat_map(ByModel::values)
             .any(|spent| *spent != ModelUsage::default())
     }
 
     pub(crate) fn run_of(&self, model: &Name) -> Option<&ModelUsage> {
-        self.scopes().runs.get(model)
+        self.runs().runs.get(model)
     }
 
     /// All tokens by model, to be priced: those of the requests, which are the most detailed, plus
@@ -658,10 +685,10 @@ impl Totals {
     /// whole runs.
     pub(crate) fn has_summed_prompts(&self) -> bool {
         let mut runs = self
-            .scopes()
+            .runs()
             .runs
             .values()
-            .chain(self.scopes().fallback.values());
+            .chain(self.runs().fallback.values());
         runs.any(|spent| spent.input.recorded > 0)
             || self
                 .scopes()
@@ -672,10 +699,10 @@ impl Totals {
 
     /// Whether the recorded cost of whole runs is incomplete.
     pub(crate) fn lacks_run_cost(&self) -> bool {
-        self.scopes()
+        self.runs()
             .runs
             .values()
-            .chain(self.scopes().fallback.values())
+            .chain(self.runs().fallback.values())
             .any(|spent| spent.incomplete_costs > 0)
     }
 
@@ -687,10 +714,10 @@ impl Totals {
     /// Recorded cost of whole runs in nano-dollars; `None` if there is none.
     pub(crate) fn run_nanos(&self) -> Option<i64> {
         let runs = || {
-            self.scopes()
+            self.runs()
                 .runs
                 .values()
-                .chain(self.scopes().fallback.values())
+                .chain(self.runs().fallback.values())
         };
         let sum = || {
             runs()
