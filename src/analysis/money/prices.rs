@@ -3,7 +3,7 @@
 //!
 //! Invariant: a model in neither has no price.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
@@ -30,8 +30,9 @@ pub struct Prices {
     pub(crate) rates: Rates,
     /// Of requests whose prompt exceeds a limit in tokens, the smallest limit first.
     pub(crate) above: Vec<(u64, Rates)>,
-    /// Of requests on special terms by name: batch, another speed, one region.
-    pub(crate) terms: BTreeMap<String, SpecialPrice>,
+    /// Of requests on special terms by name: batch, another speed, one region. There are few, for
+    /// which a map would take ten times the memory.
+    pub(crate) terms: Vec<(String, SpecialPrice)>,
     /// One web search, in USD × 10⁻⁶.
     pub(crate) search: u64,
     /// The context window in tokens.
@@ -63,11 +64,17 @@ struct PriceTable {
     date: String,
     source: String,
     models: HashMap<String, Prices>,
-    /// The same models at the prices of a region.
-    regional: HashMap<String, Prices>,
+    /// The same models at the prices of a region, which few sessions need.
+    regional: OnceLock<HashMap<String, Prices>>,
 }
 
 impl PriceTable {
+    fn regional(&self) -> &HashMap<String, Prices> {
+        let within = |(name, prices): (&String, &Prices)| (name.clone(), prices.within_region());
+        self.regional
+            .get_or_init(|| self.models.iter().map(within).collect())
+    }
+
     fn retrieved(&self) -> Option<Timestamp> {
         Timestamp::parse(&format!("{}T00:00:00Z", self.date))
     }
@@ -85,9 +92,13 @@ impl Prices {
     }
 
     pub(crate) fn has_terms(&self, terms: &[Name]) -> bool {
-        terms
-            .iter()
-            .all(|term| self.terms.contains_key(term.as_str()))
+        terms.iter().all(|term| self.price_on(term).is_some())
+    }
+
+    /// The price on special terms.
+    fn price_on(&self, term: &str) -> Option<&SpecialPrice> {
+        let named = self.terms.iter().find(|(name, _)| name == term);
+        named.map(|(_, price)| price)
     }
 
     /// The prices of the model within a region.
@@ -163,7 +174,7 @@ impl Prices {
         let times = tier
             .terms
             .iter()
-            .filter_map(|term| match self.terms.get(term.as_str())? {
+            .filter_map(|term| match self.price_on(term)? {
                 SpecialPrice::Times(hundredths) => Some(*hundredths),
                 SpecialPrice::Rates(..) => None,
             });
@@ -173,12 +184,10 @@ impl Prices {
     }
 
     fn rates_on(&self, terms: &[Name]) -> (Rates, &[(u64, Rates)]) {
-        let own = terms
-            .iter()
-            .find_map(|term| match self.terms.get(term.as_str())? {
-                SpecialPrice::Rates(rates, above) => Some((*rates, above.as_slice())),
-                SpecialPrice::Times(_) => None,
-            });
+        let own = terms.iter().find_map(|term| match self.price_on(term)? {
+            SpecialPrice::Rates(rates, above) => Some((*rates, above.as_slice())),
+            SpecialPrice::Times(_) => None,
+        });
         own.unwrap_or((self.rates, &self.above))
     }
 }
@@ -205,7 +214,7 @@ pub(crate) fn of_model(name: &str) -> Option<&'static Prices> {
     }
     let table = table();
     let models = if models::is_regional(name) {
-        &table.regional
+        table.regional()
     } else {
         &table.models
     };
@@ -330,15 +339,11 @@ fn table_of(json: &Value) -> PriceTable {
     let models: HashMap<String, Prices> = models
         .filter_map(|(name, of)| Some((name.clone(), prices(of)?)))
         .collect();
-    let regional = models
-        .iter()
-        .map(|(name, prices)| (name.clone(), prices.within_region()))
-        .collect();
     PriceTable {
         date: word(json, "date"),
         source: word(json, "source"),
         models,
-        regional,
+        regional: OnceLock::new(),
     }
 }
 
@@ -375,7 +380,8 @@ fn prices(json: &Value) -> Option<Prices> {
     Some(Prices {
         rates,
         above: long_prompt_rates(json, rates),
-        terms: own.chain(times).collect(),
+        // The first of a name applies.
+        terms: times.chain(own).collect(),
         search: json.get("search").and_then(Value::as_u64).unwrap_or(0),
         window: json.get("window").and_then(Value::as_u64),
         source: json
