@@ -1,8 +1,7 @@
 //! The lint: defects of a session's calls and results, and how a provider would respond to them.
 //!
 //! A rule belongs to a group; a group is a file that judges one entry at a time. All groups are in
-//! [`GROUPS`]: a new rule is a `Rule` in its group with what follows from it in `answers`, a new group
-//! one line there.
+//! [`GROUPS`]: a new rule is a `Rule` in its group, a new group one line there.
 //!
 //! Work is counted in steps, not in entries, because an entry may have any number of blocks and
 //! links: [`Findings`] has a queue of entries and stops within it once the steps of a frame are
@@ -48,6 +47,24 @@ pub struct Rule {
     pub severity: Severity,
     /// Description of its findings.
     pub what: &'static str,
+    pub(crate) consequence: Consequence,
+}
+
+/// What follows from a defect that nothing makes harmless.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Consequence {
+    /// No provider checks it.
+    Words(&'static str),
+    /// Providers refuse the history, because a call has no result.
+    Unanswered,
+    /// They refuse it, because a result has no call.
+    Uncalled,
+    /// They refuse it, because a call has two results.
+    Twice,
+    /// They refuse it, because a call has no id.
+    Nameless,
+    /// Some refuse it, because two calls have one id.
+    Reused,
 }
 
 /// Rules that are checked in one pass over an entry.

@@ -4,7 +4,7 @@
 //! Indexes of messages are left out: they are those of a request that was never made.
 
 use super::provider::Provider;
-use super::{Finding, Harmless, ids, order, pairs, results, stops, work};
+use super::{Consequence, Finding, Harmless};
 use crate::model::edit::Severity;
 
 pub(super) fn consequence(finding: &Finding) -> String {
@@ -22,105 +22,21 @@ pub(super) fn consequence(finding: &Finding) -> String {
         }
         Some(Harmless::Abandoned) | None => {}
     }
-    if rule == &pairs::ORPHAN_CALL || rule == &pairs::PARTIAL_BATCH || rule == &order::USER_BETWEEN
-    {
-        return refused(finding, Some(unanswered(finding)));
+    match rule.consequence {
+        Consequence::Words(words) => words.to_owned(),
+        Consequence::Unanswered => refused(finding, Some(unanswered(finding))),
+        Consequence::Uncalled => refused(finding, Some(uncalled(finding))),
+        Consequence::Twice => refused(finding, twice(finding)),
+        Consequence::Nameless => refused(finding, nameless(finding)),
+        Consequence::Reused if finding.provider == Provider::Anthropic => {
+            refused(finding, Some("`tool_use` ids must be unique".to_owned()))
+        }
+        Consequence::Reused => {
+            "most providers take it; which result belongs to which call follows from the order alone"
+                .to_owned()
+        }
     }
-    if rule == &pairs::ORPHAN_RESULT
-        || rule == &pairs::EARLY_RESULT
-        || rule == &order::SPLIT
-        || rule == &order::OTHER_BRANCH
-        || rule == &order::OTHER_LANE
-    {
-        return refused(finding, Some(uncalled(finding)));
-    }
-    if rule == &pairs::DUPLICATE_RESULT {
-        return refused(finding, twice(finding));
-    }
-    if rule == &ids::EMPTY_ID {
-        return refused(finding, nameless(finding));
-    }
-    if rule == &ids::REUSED_ID {
-        return match finding.provider {
-            Provider::Anthropic => refused(finding, Some("`tool_use` ids must be unique".to_owned())),
-            _ => "most providers take it; which result belongs to which call follows from the order alone"
-                .to_owned(),
-        };
-    }
-    let words = CONSEQUENCES
-        .iter()
-        .find(|(id, _)| *id == rule.id)
-        .map(|(_, words)| *words);
-    words.unwrap_or_default().to_owned()
 }
-
-/// Consequences of rules that no provider checks.
-const CONSEQUENCES: &[(&str, &str)] = &[
-    (
-        pairs::INTERRUPTED_CALL.id,
-        "the agent leaves it out of the next request, or answers it itself",
-    ),
-    (
-        ids::ID_IS_NAME.id,
-        "calls of one tool are told apart by their order alone; other providers refuse the ids when the model is changed",
-    ),
-    (
-        ids::NAME_MISMATCH.id,
-        "the model reads the output of another tool; providers that pair by name (Gemini, Ollama) pair it wrongly",
-    ),
-    (
-        results::SYNTHETIC.id,
-        "the model never saw what the tool did; the call may have run",
-    ),
-    (
-        results::UNMARKED_FAILURE.id,
-        "the model must find the failure in the text; whatever counts errors by their mark misses it",
-    ),
-    (
-        results::EMPTY_RESULT.id,
-        "nothing: providers take empty results, but the model cannot tell success from silence",
-    ),
-    (
-        results::BROKEN_ARGUMENTS.id,
-        "the tool ran on a part of what the model meant, or refused it",
-    ),
-    (
-        work::UNDELIVERED.id,
-        "the model still takes it for running: it waits, asks in vain, or never looks at what came out; tell it, or have it look",
-    ),
-    (
-        work::LATE.id,
-        "nothing is lost; until then the model took it for running",
-    ),
-    (
-        work::MISROUTED.id,
-        "the model reads the end of one task as that of another; have it look at the output of both",
-    ),
-    (
-        work::EARLY.id,
-        "the model goes on from an end that was none, or the other one; have it look at the output of the task",
-    ),
-    (
-        work::NO_END.id,
-        "whether it went well is not known, and what it still changes nobody sees; look whether it runs, and at its output",
-    ),
-    (
-        work::UNPOLLED.id,
-        "the model never learns how the command ended; have it ask, or look whether it runs",
-    ),
-    (
-        work::ORPHAN.id,
-        "the model is told of a task that it did not begin; the call may stand in another session, or in a file that is missing",
-    ),
-    (
-        stops::STOP_WITHOUT_CALL.id,
-        "nothing is left to run: the agent stops, or asks the model again",
-    ),
-    (
-        stops::CALL_WITHOUT_STOP.id,
-        "an agent that goes by the stop reason takes the answer for the last one and runs no call",
-    ),
-];
 
 /// The provider's error message, or a general sentence if it is not known.
 fn refused(finding: &Finding, words: Option<String>) -> String {

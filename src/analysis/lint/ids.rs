@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::provider::Provider;
 use super::scene::{CallWithBlock, LintScene, call_name, result_name};
-use super::{Finding, Rule, RuleGroup};
+use super::{Consequence, Finding, Rule, RuleGroup};
 use crate::model::edit::Severity;
 use crate::model::entry::EntryId;
 use crate::model::tool::identifies;
@@ -14,25 +14,33 @@ pub(super) const GROUP: RuleGroup = RuleGroup {
     judge,
 };
 
-pub(super) static EMPTY_ID: Rule = Rule {
+static EMPTY_ID: Rule = Rule {
     id: "empty-id",
     severity: Severity::Error,
     what: "a call or a result without an id",
+    consequence: Consequence::Nameless,
 };
-pub(super) static REUSED_ID: Rule = Rule {
+static REUSED_ID: Rule = Rule {
     id: "reused-id",
     severity: Severity::Error,
     what: "an id that another call of the session has already",
+    consequence: Consequence::Reused,
 };
-pub(super) static ID_IS_NAME: Rule = Rule {
+static ID_IS_NAME: Rule = Rule {
     id: "id-is-name",
     severity: Severity::Warning,
     what: "calls whose id is the name of their tool, so that it does not tell them apart",
+    consequence: Consequence::Words(
+        "calls of one tool are told apart by their order alone; other providers refuse the ids when the model is changed",
+    ),
 };
-pub(super) static NAME_MISMATCH: Rule = Rule {
+static NAME_MISMATCH: Rule = Rule {
     id: "name-mismatch",
     severity: Severity::Warning,
     what: "a result that names another tool than its call",
+    consequence: Consequence::Words(
+        "the model reads the output of another tool; providers that pair by name (Gemini, Ollama) pair it wrongly",
+    ),
 };
 
 fn judge(scene: &mut LintScene<'_>) {
@@ -100,21 +108,20 @@ fn reused(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, here: Option<Entr
     if here.or(earlier).is_none() {
         return;
     }
-    let found = scene.new_finding(&REUSED_ID, asked.block, key, asked.call.input.from);
+    let message = format!(
+        "{}: the id is that of an earlier call",
+        call_name(asked.call)
+    );
+    let found = scene.of_call(&REUSED_ID, asked, message);
     // Other providers use the last one, or the order.
     let severity = if found.provider == Provider::Anthropic {
         found.severity
     } else {
         found.severity.min(Severity::Warning)
     };
-    let message = format!(
-        "{}: the id is that of an earlier call",
-        call_name(asked.call)
-    );
     scene.findings.push(Finding {
         severity,
         others: earlier.into_iter().collect(),
-        message,
         ..found
     });
 }

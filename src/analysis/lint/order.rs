@@ -5,7 +5,7 @@
 //! otherwise the order of the file does, but only among records of one file.
 
 use super::scene::{CallWithBlock, LintScene, OTHERS, call_name};
-use super::{Finding, Rule, RuleGroup};
+use super::{Consequence, Finding, Rule, RuleGroup};
 use crate::model::edit::Severity;
 use crate::model::entry::{EntryId, Role};
 use crate::model::record::Origin;
@@ -16,25 +16,29 @@ pub(super) const GROUP: RuleGroup = RuleGroup {
     judge,
 };
 
-pub(super) static OTHER_BRANCH: Rule = Rule {
+static OTHER_BRANCH: Rule = Rule {
     id: "result-on-other-branch",
     severity: Severity::Warning,
     what: "a result that is recorded on another branch than its call",
+    consequence: Consequence::Uncalled,
 };
-pub(super) static OTHER_LANE: Rule = Rule {
+static OTHER_LANE: Rule = Rule {
     id: "result-in-other-lane",
     severity: Severity::Warning,
     what: "a result that is recorded for another agent than its call",
+    consequence: Consequence::Uncalled,
 };
-pub(super) static SPLIT: Rule = Rule {
+static SPLIT: Rule = Rule {
     id: "split-by-compaction",
     severity: Severity::Error,
     what: "a compaction that keeps a result, but not its call",
+    consequence: Consequence::Uncalled,
 };
-pub(super) static USER_BETWEEN: Rule = Rule {
+static USER_BETWEEN: Rule = Rule {
     id: "user-between",
     severity: Severity::Warning,
     what: "something that the user said between a call and its result",
+    consequence: Consequence::Unanswered,
 };
 
 /// Limit of prompts or compactions between a call and its result that are checked.
@@ -62,18 +66,11 @@ fn judge(scene: &mut LintScene<'_>) {
                     "the result of {} is recorded on another branch",
                     call_name(asked.call)
                 );
-                let found = scene.new_finding(
-                    &OTHER_BRANCH,
-                    asked.block,
-                    &asked.call.key,
-                    result.body.from,
-                );
-                // The result is missing on the call's branch, even if that was abandoned.
-                let severity = OTHER_BRANCH.severity;
                 scene.findings.push(Finding {
-                    severity,
-                    message,
-                    ..found
+                    // The result is missing on the call's branch, even if that was abandoned.
+                    severity: OTHER_BRANCH.severity,
+                    place: result.body.from,
+                    ..scene.of_call(&OTHER_BRANCH, asked, message)
                 });
             }
             Some(Ok(way)) => {
@@ -105,13 +102,9 @@ fn strays_elsewhere(scene: &mut LintScene<'_>) {
             matches!(scene.path_to_call(&given.result.key, call), Some(Err(())))
         }) {
             let message = format!("a result of {} on another branch than the call", given.id);
-            let found =
-                scene.new_finding(&OTHER_BRANCH, given.block, given.id, given.result.body.from);
-            scene.findings.push(Finding {
-                message,
-                others: caller.into_iter().collect(),
-                ..found
-            });
+            let found = scene.of_result(&OTHER_BRANCH, given, message);
+            let others = caller.into_iter().collect();
+            scene.findings.push(Finding { others, ..found });
         }
     }
 }
@@ -175,18 +168,12 @@ fn report_prompts(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, said: Vec
     for id in &said {
         scene.depend_on(*id);
     }
-    let found = scene.new_finding(
-        &USER_BETWEEN,
-        asked.block,
-        &asked.call.key,
-        asked.call.input.from,
-    );
     let message = format!(
         "the user spoke between {} and its result",
         call_name(asked.call)
     );
+    let found = scene.of_call(&USER_BETWEEN, asked, message);
     scene.findings.push(Finding {
-        message,
         others: said,
         ..found
     });
@@ -202,15 +189,14 @@ fn add_split(
 ) {
     let Some(compaction) = compaction else { return };
     scene.depend_on(compaction);
-    let found = scene.new_finding(&SPLIT, asked.block, &asked.call.key, result.body.from);
     let message = format!(
         "a compaction stands between {} and its result",
         call_name(asked.call)
     );
     scene.findings.push(Finding {
-        message,
         others: vec![compaction],
-        ..found
+        place: result.body.from,
+        ..scene.of_call(&SPLIT, asked, message)
     });
 }
 
@@ -279,16 +265,14 @@ fn split_by_kept(scene: &mut LintScene<'_>) {
             .is_some_and(|result| result.key == *kept)
     });
     if let Some(call) = call {
-        let found = scene.new_finding(&SPLIT, block, &call.key, scene.entry.origin);
         let message = format!(
             "the compaction keeps the result of {}, but not the call",
             call_name(call)
         );
-        scene.findings.push(Finding {
-            message,
-            others: vec![id],
-            ..found
-        });
+        let origin = scene.entry.origin;
+        let found = scene.new_finding(&SPLIT, block, &call.key, origin, message);
+        let others = vec![id];
+        scene.findings.push(Finding { others, ..found });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rules for calls without results, results without calls, and duplicate or early results.
 
 use super::scene::{CallWithBlock, Given, LintScene, call_name, result_name};
-use super::{Finding, Harmless, Rule, RuleGroup, order};
+use super::{Consequence, Finding, Harmless, Rule, RuleGroup, order};
 use crate::model::edit::Severity;
 use crate::model::entry::{BlockKind, Entry};
 use crate::model::tool::ToolState;
@@ -18,35 +18,43 @@ pub(super) const GROUP: RuleGroup = RuleGroup {
     judge,
 };
 
-pub(super) static ORPHAN_CALL: Rule = Rule {
+static ORPHAN_CALL: Rule = Rule {
     id: "orphan-call",
     severity: Severity::Error,
     what: "a call that has no result, though the session went on or ended",
+    consequence: Consequence::Unanswered,
 };
-pub(super) static INTERRUPTED_CALL: Rule = Rule {
+static INTERRUPTED_CALL: Rule = Rule {
     id: "interrupted-call",
     severity: Severity::Note,
     what: "a call that the agent itself says it gave up",
+    consequence: Consequence::Words(
+        "the agent leaves it out of the next request, or answers it itself",
+    ),
 };
-pub(super) static ORPHAN_RESULT: Rule = Rule {
+static ORPHAN_RESULT: Rule = Rule {
     id: "orphan-result",
     severity: Severity::Error,
     what: "a result whose call is not in the session",
+    consequence: Consequence::Uncalled,
 };
-pub(super) static DUPLICATE_RESULT: Rule = Rule {
+static DUPLICATE_RESULT: Rule = Rule {
     id: "duplicate-result",
     severity: Severity::Error,
     what: "a further result of a call that has its result already",
+    consequence: Consequence::Twice,
 };
-pub(super) static EARLY_RESULT: Rule = Rule {
+static EARLY_RESULT: Rule = Rule {
     id: "result-before-call",
     severity: Severity::Error,
     what: "a result that is recorded before its call",
+    consequence: Consequence::Uncalled,
 };
-pub(super) static PARTIAL_BATCH: Rule = Rule {
+static PARTIAL_BATCH: Rule = Rule {
     id: "partial-batch",
     severity: Severity::Warning,
     what: "parallel calls of one answer of which only some have results",
+    consequence: Consequence::Unanswered,
 };
 
 /// Limit of calls without results that a message lists.
@@ -123,7 +131,7 @@ fn add_open(
     message: String,
     went_on: Option<Harmless>,
 ) {
-    let found = scene.new_finding(rule, asked.block, &asked.call.key, asked.call.input.from);
+    let found = scene.of_call(rule, asked, message);
     let harmless = found.harmless.or(went_on);
     let severity = if harmless.is_some() {
         Severity::Note
@@ -132,7 +140,6 @@ fn add_open(
     };
     scene.findings.push(Finding {
         severity,
-        message,
         harmless,
         ..found
     });
@@ -188,17 +195,9 @@ fn stray(scene: &mut LintScene<'_>, given: Given<'_>) {
         return;
     }
     let message = format!("a further result of {}", result_name(given));
-    let found = scene.new_finding(
-        &DUPLICATE_RESULT,
-        given.block,
-        given.id,
-        given.result.body.from,
-    );
-    scene.findings.push(Finding {
-        message,
-        others: caller.into_iter().collect(),
-        ..found
-    });
+    let found = scene.of_result(&DUPLICATE_RESULT, given, message);
+    let others = caller.into_iter().collect();
+    scene.findings.push(Finding { others, ..found });
 }
 
 /// Whether one request contains both a stray result and the result of the call: not if they are on

@@ -1,8 +1,8 @@
 //! Rules for the content of results: placeholders, failures marked as success, empty results; and
 //! answered calls with truncated arguments.
 
-use super::scene::{CallWithBlock, Given, LintScene, call_name, result_name};
-use super::{Finding, Rule, RuleGroup};
+use super::scene::{Given, LintScene, call_name, result_name};
+use super::{Consequence, Finding, Rule, RuleGroup};
 use crate::model::body::OutputFailure;
 use crate::model::edit::Severity;
 use crate::model::tool::{ToolCall, ToolKind, Verdict};
@@ -17,25 +17,35 @@ pub(super) const GROUP: RuleGroup = RuleGroup {
     judge,
 };
 
-pub(super) static SYNTHETIC: Rule = Rule {
+static SYNTHETIC: Rule = Rule {
     id: "synthetic-result",
     severity: Severity::Warning,
     what: "a result that the agent made up, because the true one is lost or never came",
+    consequence: Consequence::Words("the model never saw what the tool did; the call may have run"),
 };
-pub(super) static UNMARKED_FAILURE: Rule = Rule {
+static UNMARKED_FAILURE: Rule = Rule {
     id: "error-as-success",
     severity: Severity::Warning,
     what: "a result that tells of a failure, while its mark says success or is missing",
+    consequence: Consequence::Words(
+        "the model must find the failure in the text; whatever counts errors by their mark misses it",
+    ),
 };
-pub(super) static EMPTY_RESULT: Rule = Rule {
+static EMPTY_RESULT: Rule = Rule {
     id: "empty-result",
     severity: Severity::Note,
     what: "a result with nothing in it",
+    consequence: Consequence::Words(
+        "nothing: providers take empty results, but the model cannot tell success from silence",
+    ),
 };
-pub(super) static BROKEN_ARGUMENTS: Rule = Rule {
+static BROKEN_ARGUMENTS: Rule = Rule {
     id: "truncated-arguments",
     severity: Severity::Warning,
     what: "a call whose arguments break off, but which was answered",
+    consequence: Consequence::Words(
+        "the tool ran on a part of what the model meant, or refused it",
+    ),
 };
 
 /// Beginnings of results that agents write in place of lost ones.
@@ -72,7 +82,7 @@ fn judge(scene: &mut LintScene<'_>) {
                 "the arguments of {} break off, but it was answered",
                 call_name(asked.call)
             );
-            scene.add_call(&BROKEN_ARGUMENTS, CallWithBlock { ..asked }, message);
+            scene.add_call(&BROKEN_ARGUMENTS, asked, message);
         }
     }
     for given in scene.results() {
@@ -98,13 +108,9 @@ fn synthetic(scene: &mut LintScene<'_>, given: Given<'_>) -> bool {
         "the result of {} {why}: \u{201c}{output}\u{201d}",
         result_name(given)
     );
-    let found = scene.new_finding(&SYNTHETIC, given.block, given.id, given.result.body.from);
+    let found = scene.of_result(&SYNTHETIC, given, message);
     let severity = severity.min(found.severity);
-    scene.findings.push(Finding {
-        severity,
-        message,
-        ..found
-    });
+    scene.findings.push(Finding { severity, ..found });
     true
 }
 

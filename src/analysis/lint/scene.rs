@@ -339,6 +339,7 @@ impl<'a> LintScene<'a> {
         block: usize,
         call: &Key,
         place: Origin,
+        message: String,
     ) -> Finding {
         // Abandoned entries are sent to no provider.
         let harmless = self.is_abandoned().then_some(Harmless::Abandoned);
@@ -354,27 +355,43 @@ impl<'a> LintScene<'a> {
             call: call.clone(),
             place,
             others: Vec::new(),
-            message: String::new(),
+            message,
             provider: self.provider(call),
             harmless,
         }
     }
 
-    /// Adds a finding about a call, at its record.
+    /// A finding about a call, at its record.
+    pub(super) fn of_call(
+        &self,
+        rule: &'static Rule,
+        CallWithBlock { block, call }: CallWithBlock<'_>,
+        message: String,
+    ) -> Finding {
+        self.new_finding(rule, block, &call.key, call.input.from, message)
+    }
+
+    /// A finding about a result, at its record.
+    pub(super) fn of_result(
+        &self,
+        rule: &'static Rule,
+        given: Given<'_>,
+        message: String,
+    ) -> Finding {
+        self.new_finding(rule, given.block, given.id, given.result.body.from, message)
+    }
+
     pub(super) fn add_call(
         &mut self,
         rule: &'static Rule,
         asked: CallWithBlock<'_>,
         message: String,
     ) {
-        let found = self.new_finding(rule, asked.block, &asked.call.key, asked.call.input.from);
-        self.findings.push(Finding { message, ..found });
+        self.findings.push(self.of_call(rule, asked, message));
     }
 
-    /// Adds a finding about a result, at its record.
     pub(super) fn add_result(&mut self, rule: &'static Rule, given: Given<'_>, message: String) {
-        let found = self.new_finding(rule, given.block, given.id, given.result.body.from);
-        self.findings.push(Finding { message, ..found });
+        self.findings.push(self.of_result(rule, given, message));
     }
 }
 

@@ -2,24 +2,30 @@
 
 use super::dependents::Dependency;
 use super::scene::LintScene;
-use super::{Finding, Rule, RuleGroup};
+use super::{Consequence, Finding, Rule, RuleGroup};
 use crate::model::edit::Severity;
-use crate::model::entry::{BlockKind, Break, Role, Stop};
+use crate::model::entry::{BlockKind, Break, Entry, Role, Stop};
 
 pub(super) const GROUP: RuleGroup = RuleGroup {
     rules: &[&STOP_WITHOUT_CALL, &CALL_WITHOUT_STOP],
     judge,
 };
 
-pub(super) static STOP_WITHOUT_CALL: Rule = Rule {
+static STOP_WITHOUT_CALL: Rule = Rule {
     id: "stop-without-call",
     severity: Severity::Warning,
     what: "an answer that ended for the sake of its calls, but has none",
+    consequence: Consequence::Words(
+        "nothing is left to run: the agent stops, or asks the model again",
+    ),
 };
-pub(super) static CALL_WITHOUT_STOP: Rule = Rule {
+static CALL_WITHOUT_STOP: Rule = Rule {
     id: "call-without-stop",
     severity: Severity::Warning,
     what: "an answer with calls that ended as if all was said",
+    consequence: Consequence::Words(
+        "an agent that goes by the stop reason takes the answer for the last one and runs no call",
+    ),
 };
 
 /// Prefix of tools that the provider runs within the answer, which do not change its stop reason.
@@ -56,10 +62,10 @@ fn without_call(scene: &mut LintScene<'_>) {
             return;
         }
     }
-    let found = scene.new_finding(&STOP_WITHOUT_CALL, 0, &scene.entry.key, scene.entry.origin);
+    let Entry { key, origin, .. } = scene.entry;
     let message = "the answer ended for calls of tools, but has none".to_owned();
+    let found = scene.new_finding(&STOP_WITHOUT_CALL, 0, key, *origin, message);
     scene.findings.push(Finding {
-        message,
         call: "".into(),
         ..found
     });
@@ -89,17 +95,6 @@ fn without_stop(scene: &mut LintScene<'_>) {
     if waits || is_of_several {
         return;
     }
-    let found = scene.new_finding(
-        &CALL_WITHOUT_STOP,
-        first.block,
-        &first.call.key,
-        scene.entry.origin,
-    );
-    let severity = if unanswered > 0 {
-        found.severity
-    } else {
-        Severity::Note
-    };
     let tail = if unanswered > 0 {
         format!(", and {unanswered} of them never ran")
     } else {
@@ -111,9 +106,15 @@ fn without_stop(scene: &mut LintScene<'_>) {
         format!("{} calls", own.len())
     };
     let message = format!("the answer has {calls}, but ended as if all was said{tail}");
+    let found = scene.of_call(&CALL_WITHOUT_STOP, **first, message);
+    let severity = if unanswered > 0 {
+        found.severity
+    } else {
+        Severity::Note
+    };
     scene.findings.push(Finding {
         severity,
-        message,
+        place: scene.entry.origin,
         ..found
     });
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::dependents::Dependency;
 use super::scene::{CallWithBlock, LintScene, call_name};
-use super::{Finding, Rule, RuleGroup};
+use super::{Consequence, Finding, Rule, RuleGroup};
 use crate::analysis::calls::lifecycle::{Lifecycle, late_ms};
 use crate::model::body::Key;
 use crate::model::edit::Severity;
@@ -33,40 +33,59 @@ pub(super) const GROUP: RuleGroup = RuleGroup {
     judge,
 };
 
-pub(super) static UNDELIVERED: Rule = Rule {
+static UNDELIVERED: Rule = Rule {
     id: "undelivered-completion",
     severity: Severity::Error,
     what: "work in the background whose end is recorded and was never told to the model",
+    consequence: Consequence::Words(
+        "the model still takes it for running: it waits, asks in vain, or never looks at what came out; tell it, or have it look",
+    ),
 };
-pub(super) static LATE: Rule = Rule {
+static LATE: Rule = Rule {
     id: "late-completion",
     severity: Severity::Note,
     what: "work in the background whose end was told to the model more than five minutes later, or than `late` in the settings says",
+    consequence: Consequence::Words("nothing is lost; until then the model took it for running"),
 };
-pub(super) static MISROUTED: Rule = Rule {
+static MISROUTED: Rule = Rule {
     id: "misrouted-completion",
     severity: Severity::Error,
     what: "the end of work in the background that is told with the id of one call and the task of another",
+    consequence: Consequence::Words(
+        "the model reads the end of one task as that of another; have it look at the output of both",
+    ),
 };
-pub(super) static EARLY: Rule = Rule {
+static EARLY: Rule = Rule {
     id: "early-completion",
     severity: Severity::Error,
     what: "work in the background that went on after its end was told, or ended twice in different ways",
+    consequence: Consequence::Words(
+        "the model goes on from an end that was none, or the other one; have it look at the output of the task",
+    ),
 };
-pub(super) static NO_END: Rule = Rule {
+static NO_END: Rule = Rule {
     id: "no-completion",
     severity: Severity::Warning,
     what: "work in the background of which nothing tells how it ended",
+    consequence: Consequence::Words(
+        "whether it went well is not known, and what it still changes nobody sees; look whether it runs, and at its output",
+    ),
 };
-pub(super) static UNPOLLED: Rule = Rule {
+static UNPOLLED: Rule = Rule {
     id: "unpolled-session",
     severity: Severity::Warning,
     what: "a command that goes on and was never asked how it stands",
+    consequence: Consequence::Words(
+        "the model never learns how the command ended; have it ask, or look whether it runs",
+    ),
 };
-pub(super) static ORPHAN: Rule = Rule {
+static ORPHAN: Rule = Rule {
     id: "orphan-completion",
     severity: Severity::Warning,
     what: "the end of work in the background whose call is not in the session, though no file of it is missing",
+    consequence: Consequence::Words(
+        "the model is told of a task that it did not begin; the call may stand in another session, or in a file that is missing",
+    ),
 };
 
 /// Tolerance in ms for records of a sub-agent after its end, which may have been on their way.
@@ -208,12 +227,9 @@ fn early(scene: &mut LintScene<'_>, asked: CallWithBlock<'_>, work: &Work, name:
             "{name} ended {}, and its sub-agent went on after that",
             word(first)
         );
-        let found = scene.new_finding(&EARLY, asked.block, &asked.call.key, asked.call.input.from);
-        scene.findings.push(Finding {
-            message,
-            others: vec![later],
-            ..found
-        });
+        let found = scene.of_call(&EARLY, asked, message);
+        let others = vec![later];
+        scene.findings.push(Finding { others, ..found });
     }
 }
 
@@ -250,22 +266,18 @@ fn judge_notice(scene: &mut LintScene<'_>, about: &WorkReference) {
     let place = scene.entry.origin;
     match (caller, other, &about.handle) {
         (None, None, _) if has_all_files(scene) => {
-            let found = scene.new_finding(&ORPHAN, 0, call, place);
             let message = format!("work of {call} ended, and no call of the session has this id");
-            scene.findings.push(Finding { message, ..found });
+            let found = scene.new_finding(&ORPHAN, 0, call, place, message);
+            scene.findings.push(found);
         }
         (Some(caller), Some((id, key)), Some(handle))
             if is_only && key != call && has_work(scene, caller, call) =>
         {
-            let found = scene.new_finding(&MISROUTED, 0, call, place);
             let message =
                 format!("the end of {handle}, which {key} began, is told as that of {call}");
+            let found = scene.new_finding(&MISROUTED, 0, call, place, message);
             let others = BTreeSet::from([caller, id]).into_iter().collect();
-            scene.findings.push(Finding {
-                others,
-                message,
-                ..found
-            });
+            scene.findings.push(Finding { others, ..found });
         }
         _ => {}
     }
@@ -314,11 +326,10 @@ fn add(
     if let Some(other) = other {
         scene.depend_on(other);
     }
-    let found = scene.new_finding(rule, asked.block, &asked.call.key, asked.call.input.from);
+    let found = scene.of_call(rule, asked, message);
     let severity = severity.min(found.severity);
     scene.findings.push(Finding {
         severity,
-        message,
         others: other.into_iter().collect(),
         ..found
     });
