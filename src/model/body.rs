@@ -60,6 +60,11 @@ impl Tree {
         }
     }
 
+    /// The string of the first of these members that is one.
+    pub(crate) fn text_in(&self, names: &[&str]) -> Option<&Text> {
+        names.iter().find_map(|name| self.get(name)?.as_text())
+    }
+
     /// The items of a list; empty for other nodes.
     pub(crate) fn items(&self) -> &[Self] {
         match self {

@@ -295,9 +295,13 @@ impl ToolCall {
     pub(crate) fn intent(&self) -> Option<&Text> {
         let input = self.input.tree().filter(|_| self.kind == ToolKind::Run)?;
         input
-            .get("description")?
-            .as_text()
+            .text_in(&["description"])
             .filter(|text| !text.is_blank())
+    }
+
+    /// The command that it runs, if it runs one.
+    pub(crate) fn command(&self) -> Option<&Text> {
+        self.input.tree()?.text_in(&["command", "cmd", "script"])
     }
 
     /// Whether its subject is a path.
@@ -510,7 +514,7 @@ pub(crate) fn replacements_of(input: &Tree) -> Vec<(&str, &str)> {
 /// The old and new string of one edit.
 fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
     EDITS.iter().find_map(|(old, new)| {
-        let text = |name: &str| edit.get(name).and_then(Tree::as_text).map(Text::as_str);
+        let text = |name: &str| edit.text_in(&[name]).map(Text::as_str);
         match (text(old), text(new)) {
             (Some(old), new) => Some((old, new.unwrap_or_default())),
             (None, Some(new)) if edit.get(old).is_some() => Some(("", new)),
@@ -521,7 +525,7 @@ fn pair_of(edit: &Tree) -> Option<(&str, &str)> {
 
 /// Content that a tool's input writes to a file.
 pub(crate) fn content_of(input: &Tree) -> Option<&Text> {
-    [
+    input.text_in(&[
         "content",
         "contents",
         "file_text",
@@ -529,22 +533,18 @@ pub(crate) fn content_of(input: &Tree) -> Option<&Text> {
         "data",
         "new_content",
         "CodeContent",
-    ]
-    .iter()
-    .find_map(|name| input.get(name).and_then(Tree::as_text))
+    ])
 }
 
 /// The patch in a tool's input, if there is one.
 pub(crate) fn patch_of(input: &Tree) -> Option<&str> {
-    let text = |name: &str| input.get(name).and_then(Tree::as_text);
     // Written content is seldom a patch, but some agents pass search-and-replace blocks in that
     // field.
-    let blocks = || text("content").filter(|text| text.trim_start().starts_with("<<<<<<< SEARCH"));
-    let text = PATCHES
-        .iter()
-        .find_map(|name| text(name))
-        .or_else(blocks)
-        .or(input.as_text());
+    let blocks = || {
+        let content = input.text_in(&["content"]);
+        content.filter(|text| text.trim_start().starts_with("<<<<<<< SEARCH"))
+    };
+    let text = input.text_in(&PATCHES).or_else(blocks).or(input.as_text());
     text.map(Text::as_str)
         .or_else(|| patch_of_command(command_in(input)?).map(|(_, patch)| patch))
 }

@@ -30,11 +30,7 @@ pub struct BodyLimits<'a> {
 
 impl BodyLimits<'_> {
     fn limit(&self) -> usize {
-        if self.detail.is_whole() {
-            self.detail.rows()
-        } else {
-            self.preview.0 + self.preview.1
-        }
+        self.detail.rows_or(self.preview.0 + self.preview.1)
     }
 
     fn tree(&self, value: TreeValue<'_>, width: usize, look: &Look<'_>) -> Vec<Row> {
@@ -108,12 +104,9 @@ pub(crate) fn prose(
             .max(too_many);
         let what = if shown_all {
             let lines = text.lines().count().saturating_sub(limit).max(1);
-            format!(
-                "+{}",
-                figures::count(u64::try_from(lines).unwrap_or(u64::MAX), "line")
-            )
+            format!("+{}", figures::count(lines as u64, "line"))
         } else {
-            format!("+{}", figures::bytes(u64::try_from(rest).unwrap_or(0)))
+            format!("+{}", figures::bytes(rest as u64))
         };
         mark_hidden(&mut rows, &what, left, width, look);
     }

@@ -13,7 +13,7 @@ use ratatui::text::Span;
 
 use super::excerpt::Detail;
 use super::markdown::{self, MarkdownMode};
-use super::row::{Fold, Item, Level, Look, Row, RowKind};
+use super::row::{Fold, Item, Level, Look, Row, RowKind, restyle};
 use super::sheet::{EntryRows, HeadRow, hidden_row};
 use super::source::SourceText;
 use super::wrap::{self, Piece};
@@ -398,10 +398,7 @@ fn prose_rows(sheet: &EntryRows<'_>, body: &Body, detail: Detail, is_aside: bool
         )
     };
     if is_aside {
-        let dim = sheet.look.theme.dim;
-        for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
-            span.style = dim.add_modifier(span.style.add_modifier);
-        }
+        restyle(&mut rows, sheet.look.theme.dim);
     }
     if body.is_on_disk() {
         for row in &mut rows {
@@ -486,11 +483,7 @@ fn thinking(sheet: &mut EntryRows<'_>, body: &Body, detail: Detail) {
         return;
     }
     sheet.head(head);
-    let limit = if detail.is_whole() {
-        detail.rows()
-    } else {
-        THINKING_ROWS
-    };
+    let limit = detail.rows_or(THINKING_ROWS);
     let mut rows = if detail == Detail::Raw {
         body::raw_rows(body, sheet.body_width(), sheet.look)
     } else {
@@ -502,11 +495,9 @@ fn thinking(sheet: &mut EntryRows<'_>, body: &Body, detail: Detail) {
             sheet.look,
         )
     };
+    restyle(&mut rows, theme.voice.thinking);
     for row in &mut rows {
         row.is_away |= body.is_on_disk();
-        for span in &mut row.line.spans {
-            span.style = theme.voice.thinking.add_modifier(span.style.add_modifier);
-        }
     }
     sheet.body(rows);
 }

@@ -34,6 +34,15 @@ impl Detail {
         }
     }
 
+    /// The maximum number of rows, given that of a preview.
+    pub(crate) fn rows_or(self, preview: usize) -> usize {
+        if self.is_whole() {
+            self.rows()
+        } else {
+            preview
+        }
+    }
+
     /// Whether more than a preview is shown.
     pub(crate) fn is_whole(self) -> bool {
         matches!(self, Self::Full | Self::Open | Self::Raw)
@@ -95,15 +104,9 @@ impl Excerpt<'_> {
     /// `+212 lines`, or bytes if it is one long line.
     pub(crate) fn hidden(&self) -> String {
         if self.hidden_lines > 0 {
-            format!(
-                "+{}",
-                figures::count(u64::try_from(self.hidden_lines).unwrap_or(0), "line")
-            )
+            format!("+{}", figures::count(self.hidden_lines as u64, "line"))
         } else {
-            format!(
-                "+{}",
-                figures::bytes(u64::try_from(self.hidden_bytes).unwrap_or(0))
-            )
+            format!("+{}", figures::bytes(self.hidden_bytes as u64))
         }
     }
 }

@@ -16,69 +16,33 @@ pub struct ManualPage {
     markdown: &'static str,
 }
 
+macro_rules! pages {
+    ($($topic:literal)*) => {
+        &[$(ManualPage {
+            topic: $topic,
+            markdown: include_str!(concat!("../../assets/manual/", $topic, ".md")),
+        }),*]
+    };
+}
+
 /// All pages, in the order for a new user.
-pub const PAGES: &[ManualPage] = &[
-    ManualPage {
-        topic: "reading",
-        markdown: include_str!("../../assets/manual/reading.md"),
-    },
-    ManualPage {
-        topic: "finding",
-        markdown: include_str!("../../assets/manual/finding.md"),
-    },
-    ManualPage {
-        topic: "views",
-        markdown: include_str!("../../assets/manual/views.md"),
-    },
-    ManualPage {
-        topic: "checks",
-        markdown: include_str!("../../assets/manual/checks.md"),
-    },
-    ManualPage {
-        topic: "cost",
-        markdown: include_str!("../../assets/manual/cost.md"),
-    },
-    ManualPage {
-        topic: "formats",
-        markdown: include_str!("../../assets/manual/formats.md"),
-    },
-    ManualPage {
-        topic: "definitions",
-        markdown: include_str!("../../assets/manual/definitions.md"),
-    },
-    ManualPage {
-        topic: "command-line",
-        markdown: include_str!("../../assets/manual/command-line.md"),
-    },
-    ManualPage {
-        topic: "remote",
-        markdown: include_str!("../../assets/manual/remote.md"),
-    },
-    ManualPage {
-        topic: "export",
-        markdown: include_str!("../../assets/manual/export.md"),
-    },
-    ManualPage {
-        topic: "engines",
-        markdown: include_str!("../../assets/manual/engines.md"),
-    },
-    ManualPage {
-        topic: "json",
-        markdown: include_str!("../../assets/manual/json.md"),
-    },
-    ManualPage {
-        topic: "settings",
-        markdown: include_str!("../../assets/manual/settings.md"),
-    },
-    ManualPage {
-        topic: "terminal",
-        markdown: include_str!("../../assets/manual/terminal.md"),
-    },
-    ManualPage {
-        topic: "contributing",
-        markdown: include_str!("../../assets/manual/contributing.md"),
-    },
-];
+pub const PAGES: &[ManualPage] = pages! {
+    "reading"
+    "finding"
+    "views"
+    "checks"
+    "cost"
+    "formats"
+    "definitions"
+    "command-line"
+    "remote"
+    "export"
+    "engines"
+    "json"
+    "settings"
+    "terminal"
+    "contributing"
+};
 
 pub(crate) fn find(topic: &str) -> Option<&'static ManualPage> {
     PAGES.iter().find(|page| page.topic == topic)

@@ -403,10 +403,7 @@ impl MarkdownWriter<'_> {
             cut: self.look.theme.glyphs().cut,
             sideways,
         };
-        wrap::wrap(spans, &frame)
-            .into_iter()
-            .map(|line| line.spans)
-            .collect()
+        wrap::wrapped(spans, &frame)
     }
 
     fn push(&mut self, spans: Vec<Piece>, source: Source) {

@@ -4,6 +4,9 @@
 //! valid when it is laid out again or grows at its end.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use crate::model::fingerprint::hash_of;
 
 /// The hash of a node's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,33 +15,29 @@ pub struct NodeId(u64);
 impl NodeId {
     /// The root of a tree; `part` distinguishes the trees of a block.
     pub(crate) fn root(block: usize, part: u8) -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-            .step(&block.to_le_bytes())
-            .step(&[part])
+        Self(hash_of(&(block, part)))
     }
 
     /// The member of an object.
     #[must_use]
     pub(crate) fn member(self, key: &str) -> Self {
-        self.step(b"k").step(key.as_bytes())
+        self.step(('k', key))
     }
 
     /// The item of a list.
     #[must_use]
     pub(crate) fn item(self, index: usize) -> Self {
-        self.step(b"i").step(&index.to_le_bytes())
+        self.step(('i', index))
     }
 
     /// The row for the hidden children from an index on.
     #[must_use]
     pub(crate) fn more(self, index: usize) -> Self {
-        self.step(b"r").step(&index.to_le_bytes())
+        self.step(('r', index))
     }
 
-    /// FNV-1a, which is the same in every run.
-    fn step(self, bytes: &[u8]) -> Self {
-        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        Self(bytes.iter().fold(self.0, mix))
+    fn step(self, part: impl Hash) -> Self {
+        Self(hash_of(&(self.0, part)))
     }
 }
 

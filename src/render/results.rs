@@ -27,6 +27,7 @@ const LONGEST_CELL: usize = 120;
 /// Rows of a snippet.
 const SNIPPET: usize = 2;
 /// The prefix of a list of pages within a text.
+const TITLE: [&str; 2] = ["title", "name"];
 const LINKS: &str = "Links: ";
 
 /// The texts of a list of contents, as MCP servers return it; `None` if the list has anything else.
@@ -55,10 +56,11 @@ fn content(item: &Tree) -> Option<Cow<'_, str>> {
     let Tree::Map(members) = item else {
         return None;
     };
-    match text_of(item, &["type"])? {
-        "text" => text_of(item, &["text"])
+    match item.text_in(&["type"])?.as_str() {
+        "text" => item
+            .text_in(&["text"])
             .filter(|_| members.len() == 2)
-            .map(Cow::from),
+            .map(|text| text.as_str().into()),
         "resource_link" => {
             let mut texts = members.iter().filter(|(name, _)| name.as_str() != "type");
             let texts: Option<Vec<&str>> = texts
@@ -88,10 +90,7 @@ fn content(item: &Tree) -> Option<Cow<'_, str>> {
 
 /// `audio  audio/wav  12 KB` for data that is not shown.
 fn sized(what: &str, item: &Tree, data: &Text) -> String {
-    let mime = item
-        .get("mimeType")
-        .and_then(Tree::as_text)
-        .map(|mime| format!("  {mime}"));
+    let mime = item.text_in(&["mimeType"]).map(|mime| format!("  {mime}"));
     format!(
         "{what}{}  {}",
         mime.unwrap_or_default(),
@@ -214,19 +213,12 @@ pub(crate) fn pages(text: &str) -> Option<WebPages<'_>> {
 }
 
 fn is_pages(tree: &Tree) -> bool {
-    let is_page =
-        |item: &Tree| address(item).is_some() && text_of(item, &["title", "name"]).is_some();
+    let is_page = |item: &Tree| address(item).is_some() && item.text_in(&TITLE).is_some();
     !tree.items().is_empty() && tree.items().iter().all(is_page)
 }
 
 fn address(item: &Tree) -> Option<&str> {
-    text_of(item, &["url", "link", "href", "uri"])
-}
-
-fn text_of<'t>(item: &'t Tree, names: &[&str]) -> Option<&'t str> {
-    names
-        .iter()
-        .find_map(|name| item.get(name).and_then(Tree::as_text))
+    item.text_in(&["url", "link", "href", "uri"])
         .map(Text::as_str)
 }
 
@@ -238,7 +230,7 @@ impl WebPages<'_> {
         let items = self.found.items();
         for item in items.iter().take(limit) {
             let address = address(item).unwrap_or_default();
-            let title = text_of(item, &["title", "name"]).unwrap_or_default();
+            let title = item.text_in(&TITLE).map_or("", Text::as_str);
             let mut links = LinkTargets::default();
             let plain = |text: &str| without_sgr(text).split_whitespace().join(" ");
             let front = vec![Span::styled(
@@ -260,10 +252,9 @@ impl WebPages<'_> {
                 ..LineFrame::of(width)
             };
             let mut lines = wrap::wrap(&spans, &frame);
-            if let Some(snippet) = text_of(
-                item,
-                &["snippet", "description", "content", "text", "summary"],
-            ) {
+            if let Some(snippet) =
+                item.text_in(&["snippet", "description", "content", "text", "summary"])
+            {
                 let frame = LineFrame {
                     first: rest.clone(),
                     rest,
@@ -297,10 +288,7 @@ impl WebPages<'_> {
 
 fn hide(rows: &mut Vec<Row>, count: usize, what: &str, look: &Look<'_>) {
     if count > 0 {
-        let what = format!(
-            "+{}",
-            figures::count(u64::try_from(count).unwrap_or(u64::MAX), what)
-        );
+        let what = format!("+{}", figures::count(count as u64, what));
         rows.push(hidden_row(&what, count, look));
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::code::Colours;
@@ -283,6 +284,13 @@ pub(crate) fn set_source(rows: &mut [Row], of: &SourceText) {
 }
 
 /// Rows with their source text set; see [`set_source`].
+/// Replaces the style of rows, but keeps bold, italic and underlined text.
+pub(crate) fn restyle(rows: &mut [Row], style: Style) {
+    for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
+        span.style = style.add_modifier(span.style.add_modifier);
+    }
+}
+
 pub(crate) fn with_source(mut rows: Vec<Row>, of: &SourceText) -> Vec<Row> {
     set_source(&mut rows, of);
     rows

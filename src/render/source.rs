@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::model::edit::saturating_u32;
 use crate::model::text::Text;
 
 /// The text whose lines a row shows.
@@ -32,7 +33,7 @@ pub struct Source {
 impl Source {
     /// One line; the text is set later.
     pub(crate) fn line(at: usize) -> Self {
-        let at = number(at);
+        let at = saturating_u32(at);
         Self {
             lines: at..at.saturating_add(1),
             ..Self::default()
@@ -59,9 +60,4 @@ impl Source {
             ..Self::all()
         }
     }
-}
-
-/// A line number, saturated.
-pub fn number(at: usize) -> u32 {
-    u32::try_from(at).unwrap_or(u32::MAX)
 }

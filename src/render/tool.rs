@@ -155,7 +155,7 @@ fn head(
                 .state
                 .result()
                 .is_some_and(|result| result.body.is_on_disk()),
-        source: Source::own(command_of(call).unwrap_or(&call.headline).clone()),
+        source: Source::own(call.command().unwrap_or(&call.headline).clone()),
         on_focus: false,
     }
 }
@@ -189,14 +189,6 @@ fn is_running(sheet: &EntryRows<'_>, call: &ToolCall) -> bool {
         ToolState::Acknowledged(_) => sheet.item.is_running,
         _ => call.state.is_open() && sheet.item.is_awaited,
     }
-}
-
-/// The command that a call runs, if it runs one.
-pub(crate) fn command_of(call: &ToolCall) -> Option<&Text> {
-    let input = call.input.tree()?;
-    ["command", "cmd", "script"]
-        .iter()
-        .find_map(|name| input.get(name)?.as_text())
 }
 
 fn lines_of(call: &ToolCall) -> u32 {

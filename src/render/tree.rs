@@ -140,10 +140,7 @@ fn written(
 fn finished(writer: TreeWriter<'_>, look: &Look<'_>) -> Vec<Row> {
     let (mut rows, hidden) = writer.finish();
     if hidden > 0 {
-        let what = format!(
-            "+{}",
-            figures::count(u64::try_from(hidden).unwrap_or(u64::MAX), "value")
-        );
+        let what = format!("+{}", figures::count(hidden as u64, "value"));
         rows.push(hidden_row(&what, hidden, look));
     }
     rows

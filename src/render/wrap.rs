@@ -143,6 +143,12 @@ pub fn wrap(spans: &[Piece], frame: &LineFrame) -> Vec<Line<'static>> {
     out
 }
 
+/// As [`wrap`], as rows of pieces.
+pub(crate) fn wrapped(spans: &[Piece], frame: &LineFrame) -> Vec<Vec<Piece>> {
+    let lines = wrap(spans, frame).into_iter();
+    lines.map(|line| line.spans).collect()
+}
+
 /// A prefix wider than half of the width is omitted.
 fn fitting(front: &[Piece], width: usize) -> Vec<Piece> {
     if width_of(front) * 2 > width {

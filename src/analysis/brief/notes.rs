@@ -529,9 +529,8 @@ fn like_of_command(call: &ToolCall) -> Like {
         Some(Does::Push) => Like::Push,
         _ if command.trim().is_empty() => Like::Call(likeness_of(call)),
         _ => {
-            let folder = ["workdir", "cwd"]
-                .iter()
-                .find_map(|name| call.input.tree()?.get(name)?.as_text());
+            let input = call.input.tree();
+            let folder = input.and_then(|input| input.text_in(&["workdir", "cwd"]));
             Like::Call(hash_of(&(folder.map(Text::as_str), words_of(&command))))
         }
     }
@@ -539,10 +538,5 @@ fn like_of_command(call: &ToolCall) -> Like {
 
 /// The shell command of a call.
 fn command_of(call: &ToolCall) -> String {
-    let named = |name: &&str| call.input.tree()?.get(name)?.as_text();
-    let text = ["command", "cmd", "script"]
-        .iter()
-        .find_map(named)
-        .unwrap_or(&call.headline);
-    without_sgr(text).into_owned()
+    without_sgr(call.command().unwrap_or(&call.headline)).into_owned()
 }

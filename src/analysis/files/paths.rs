@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use super::Op;
 use crate::analysis::shell::simple_commands;
-use crate::model::body::Tree;
 use crate::model::path::{listed, relative_to};
 use crate::model::text::prefix;
 use crate::model::text::{Text, without_sgr};
@@ -89,8 +88,7 @@ pub(super) fn used_by(call: &ToolCall) -> Vec<(String, Op, bool)> {
             let command = call
                 .input
                 .tree()
-                .and_then(|input| input.get("command"))
-                .and_then(Tree::as_text);
+                .and_then(|input| input.text_in(&["command"]));
             let plain = without_sgr(command.map_or(&*headline, Text::as_str));
             in_shell(&plain)
         }
@@ -105,7 +103,7 @@ fn searched(call: &ToolCall, headline: &str) -> Option<String> {
     let of_input = call
         .input
         .tree()
-        .and_then(|input| input.get("path")?.as_text().map(ToString::to_string));
+        .and_then(|input| input.text_in(&["path"]).map(ToString::to_string));
     let place = of_input.or_else(|| {
         headline
             .rsplit_once(" in ")

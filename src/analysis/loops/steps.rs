@@ -160,10 +160,7 @@ impl StepFact {
 
 /// Adds the replacements of an edit.
 fn read_hunks(block: u32, call: &ToolCall, tree: &Tree, out: &mut Out<'_, StepFact>) {
-    let path = PATHS
-        .iter()
-        .find_map(|name| tree.get(name)?.as_text())
-        .unwrap_or(&call.headline);
+    let path = tree.text_in(&PATHS).unwrap_or(&call.headline);
     for (old, new) in replacements_of(tree) {
         if old != new && !old.trim().is_empty() && !new.trim().is_empty() {
             let path = out.number(path);

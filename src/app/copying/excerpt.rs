@@ -10,7 +10,7 @@ use crate::model::tool::{ToolCall, ToolKind};
 use crate::render::output;
 use crate::render::row::Row;
 use crate::render::source::{Source, SourceText};
-use crate::render::tool::{change_text, command_of};
+use crate::render::tool::change_text;
 
 /// The text of an item for a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(crate) fn of_block(entry: &Entry, block: usize) -> ItemText {
     if call.input.is_on_disk() {
         return ItemText::OnDisk;
     }
-    let head = command_of(call).unwrap_or(&call.headline);
+    let head = call.command().unwrap_or(&call.headline);
     let below = match (change_text(call), call.state.result()) {
         (Some(change), _) => ItemText::Text(change.to_string()),
         (None, Some(result)) => full_text(&result.body),
@@ -212,7 +212,7 @@ fn command(call: &ToolCall) -> ItemText {
     let Some(tree) = call.input.tree() else {
         return full_text(&call.input);
     };
-    command_of(call).map_or_else(
+    call.command().map_or_else(
         || ItemText::Text(json(tree)),
         |text| ItemText::Text(text.to_string()),
     )

@@ -10,7 +10,7 @@ use crate::model::figures;
 use crate::model::text::without_sgr;
 use crate::model::tool::{ToolCall, ToolKind, ToolState};
 use crate::model::transcript::Transcript;
-use crate::render::tool::{change_text, command_of};
+use crate::render::tool::change_text;
 
 /// Error: a body is on disk, so the text cannot be written yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +145,9 @@ fn call_words(transcript: &Transcript, call: &ToolCall) -> Result<String, NotLoa
         .to_owned();
     let mut head = format!("**{}**", call.shown_name());
     // A command that is longer than the headline is written below, so the headline omits it.
-    let command = command_of(call).map(|command| without_sgr(command).into_owned());
+    let command = call
+        .command()
+        .map(|command| without_sgr(command).into_owned());
     let below = command.as_deref().filter(|text| text.trim() != headline);
     let is_said = below.is_some_and(|text| text.trim().lines().next() == Some(&*headline));
     if !headline.is_empty() && !is_said {

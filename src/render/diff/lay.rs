@@ -7,12 +7,13 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 
 use crate::model::change::{self, DiffLine, LineSign};
+use crate::model::edit::saturating_u32;
 use crate::model::figures;
 use crate::render::code;
 use crate::render::excerpt::ExcerptLimits;
 use crate::render::row::{Look, Row, set_source};
 use crate::render::sheet::mark_hidden;
-use crate::render::source::{self, Source, SourceText};
+use crate::render::source::{Source, SourceText};
 use crate::render::wrap::{self, LineFrame, Piece};
 
 /// From this width on old and new are side by side.
@@ -83,10 +84,7 @@ pub fn rows(
     }
     set_source(&mut rows, &source);
     if hidden > 0 {
-        let what = format!(
-            "+{}",
-            figures::count(u64::try_from(hidden).unwrap_or(0), "line")
-        );
+        let what = format!("+{}", figures::count(hidden as u64, "line"));
         mark_hidden(&mut rows, &what, hidden, width, look);
     }
     rows
@@ -283,7 +281,7 @@ impl DiffLayout<'_> {
             self.look.theme.dim,
         );
         let shown = left.or(right).map_or(0, |one| one.at);
-        let beside = right.map(|one| source::number(one.at));
+        let beside = right.map(|one| saturating_u32(one.at));
         let source = Source {
             extra_line: beside,
             ..Source::line(shown)
@@ -355,10 +353,7 @@ impl DiffLayout<'_> {
             cut: glyphs.cut,
             sideways,
         };
-        wrap::wrap(&painted.spans, &frame)
-            .into_iter()
-            .map(|line| line.spans)
-            .collect()
+        wrap::wrapped(&painted.spans, &frame)
     }
 }
 

@@ -5,13 +5,14 @@ use ratatui::text::{Line, Span};
 
 use crate::model::entry::Break;
 use crate::model::figures;
-use crate::model::text::{Text, without_sgr};
+use crate::model::text::Text;
 use crate::render::body;
 use crate::render::excerpt::Detail;
 use crate::render::markdown::MarkdownMode;
-use crate::render::row::{Row, RowKind};
+use crate::render::row::{Row, RowKind, restyle};
 use crate::render::sheet::{EntryRows, HeadRow};
 use crate::render::theme::Theme;
+use crate::render::tool::first_line;
 use crate::render::wrap;
 
 /// Rows of text of a previewed break.
@@ -111,11 +112,7 @@ fn separator(sheet: &mut EntryRows<'_>, title: &str, text: &Text, detail: Detail
         return;
     }
     rule(sheet, title, dim, 2);
-    let limit = if detail.is_whole() {
-        detail.rows()
-    } else {
-        PREVIEW
-    };
+    let limit = detail.rows_or(PREVIEW);
     let mut rows = body::prose(
         text,
         MarkdownMode::Prose,
@@ -123,9 +120,7 @@ fn separator(sheet: &mut EntryRows<'_>, title: &str, text: &Text, detail: Detail
         sheet.body_width(),
         sheet.look,
     );
-    for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
-        span.style = dim.add_modifier(span.style.add_modifier);
-    }
+    restyle(&mut rows, dim);
     sheet.body(rows);
 }
 
@@ -188,11 +183,7 @@ fn error(sheet: &mut EntryRows<'_>, text: &Text, detail: Detail) {
         ..HeadRow::default()
     });
     if !fits && detail != Detail::Closed {
-        let limit = if detail.is_whole() {
-            detail.rows()
-        } else {
-            PREVIEW
-        };
+        let limit = detail.rows_or(PREVIEW);
         let rows = body::prose(
             text,
             MarkdownMode::Typed,
@@ -211,12 +202,4 @@ fn titled(title: &str, text: &Text) -> String {
     } else {
         format!("{title} {first}")
     }
-}
-
-fn first_line(text: &Text) -> String {
-    without_sgr(wrap::head(text.trim(), 2_000))
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .to_owned()
 }

@@ -8,7 +8,8 @@ use std::ops::Range;
 use pulldown_cmark::Event;
 
 use super::inline::ink;
-use crate::render::source::{Source, number};
+use crate::model::edit::saturating_u32;
+use crate::render::source::Source;
 use crate::render::wrap::Piece;
 
 /// The current position in the source.
@@ -113,6 +114,6 @@ impl ParagraphSource {
             return Source::default();
         }
         let (first, last) = (self.line_at(first), self.line_at(last));
-        Source::lines(number(first.min(last))..number(first.max(last) + 1))
+        Source::lines(saturating_u32(first.min(last))..saturating_u32(first.max(last) + 1))
     }
 }

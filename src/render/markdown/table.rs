@@ -123,7 +123,7 @@ impl MarkdownTable {
                         .iter()
                         .map(|line| if index == 0 { bold(line) } else { line.clone() });
                     lines
-                        .flat_map(|line| wrapped(&line, &LineFrame::of(*width)))
+                        .flat_map(|line| wrap::wrapped(&line, &LineFrame::of(*width)))
                         .collect()
                 })
                 .collect();
@@ -195,7 +195,7 @@ impl MarkdownTable {
             lines.extend(
                 head.iter()
                     .flatten()
-                    .flat_map(|name| wrapped(&bold(name), &LineFrame::hanging(width, 2)))
+                    .flat_map(|name| wrap::wrapped(&bold(name), &LineFrame::hanging(width, 2)))
                     .map(of(0)),
             );
         }
@@ -208,7 +208,7 @@ impl MarkdownTable {
                 spans.push(Span::styled(": ", look.theme.dim));
                 if cell.is_empty() {
                     lines.extend(
-                        wrapped(&spans, &LineFrame::hanging(width, 2))
+                        wrap::wrapped(&spans, &LineFrame::hanging(width, 2))
                             .into_iter()
                             .map(of(index + 2)),
                     );
@@ -216,7 +216,7 @@ impl MarkdownTable {
                 for line in cell {
                     spans.extend(line.iter().cloned());
                     lines.extend(
-                        wrapped(&spans, &LineFrame::hanging(width, 2))
+                        wrap::wrapped(&spans, &LineFrame::hanging(width, 2))
                             .into_iter()
                             .map(of(index + 2)),
                     );
@@ -230,13 +230,6 @@ impl MarkdownTable {
 
 fn ends_in_escape(text: &str) -> bool {
     text.ends_with('\\')
-}
-
-fn wrapped(line: &[Piece], frame: &LineFrame) -> Vec<Vec<Piece>> {
-    wrap::wrap(line, frame)
-        .into_iter()
-        .map(|line| line.spans)
-        .collect()
 }
 
 fn bold(spans: &[Piece]) -> Vec<Piece> {

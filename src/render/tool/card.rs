@@ -252,12 +252,10 @@ impl<'a> Card<'a> {
     fn cell(&self) -> Option<Vec<Row>> {
         let input = self.call.input.tree()?;
         let text = input
-            .get("new_source")
-            .and_then(Tree::as_text)
+            .text_in(&["new_source"])
             .filter(|text| !text.is_blank())?;
         let is_prose = input
-            .get("cell_type")
-            .and_then(Tree::as_text)
+            .text_in(&["cell_type"])
             .is_some_and(|kind| kind.as_str() == "markdown");
         let source = BodyText {
             text,
@@ -274,9 +272,8 @@ impl<'a> Card<'a> {
     fn command(&self, input: &Tree) -> Vec<Row> {
         let intent = self.call.intent().filter(|_| self.look.intents);
         let before = intent.map_or(0, |intent| wrap::width(intent));
-        let command = ["command", "cmd", "script", "code", "input"]
-            .iter()
-            .find_map(|name| input.get(name).and_then(Tree::as_text))
+        let command = input
+            .text_in(&["command", "cmd", "script", "code", "input"])
             .filter(|text| {
                 text.trim().contains('\n') || before + wrap::width(text) > self.width / 2
             });
@@ -309,10 +306,7 @@ impl<'a> Card<'a> {
             "description",
             "input",
         ];
-        let Some(text) = names
-            .iter()
-            .find_map(|name| input.get(name).and_then(Tree::as_text))
-        else {
+        let Some(text) = input.text_in(&names) else {
             return self.arguments(input);
         };
         let rows = prose(
@@ -327,7 +321,7 @@ impl<'a> Card<'a> {
 
     /// A plan written as prose.
     fn plan(&self, input: &Tree) -> Option<Vec<Row>> {
-        let text = input.get("plan").and_then(Tree::as_text)?;
+        let text = input.text_in(&["plan"])?;
         let rows = prose(
             text,
             MarkdownMode::Prose,
@@ -494,11 +488,7 @@ impl<'a> Card<'a> {
     }
 
     fn preview_rows(&self, preview: usize) -> usize {
-        if self.detail.is_whole() {
-            self.detail.rows()
-        } else {
-            self.look.share((preview, 0)).0
-        }
+        self.detail.rows_or(self.look.share((preview, 0)).0)
     }
 
     /// The extent of a preview, which grows with the screen.

@@ -51,12 +51,7 @@ fn tasks_of(input: &Tree) -> Option<Vec<Task>> {
 }
 
 fn task_of(task: &Tree) -> Option<Task> {
-    let text = |names: &[&str]| {
-        names
-            .iter()
-            .find_map(|name| task.get(name).and_then(Tree::as_text))
-    };
-    let content = text(&[
+    const CONTENT: [&str; 7] = [
         "content",
         "step",
         "title",
@@ -64,10 +59,10 @@ fn task_of(task: &Tree) -> Option<Task> {
         "description",
         "task",
         "subject",
-    ])
-    .or(task.as_text())?;
+    ];
+    let content = task.text_in(&CONTENT).or(task.as_text())?;
     let is_done = task.get("done").or(task.get("completed")) == Some(&Tree::Bool(true));
-    let state = match text(&["status", "state"]).map_or("", Text::as_str) {
+    let state = match task.text_in(&["status", "state"]).map_or("", Text::as_str) {
         "completed" | "done" => TaskState::Done,
         "in_progress" | "in-progress" | "active" | "doing" => TaskState::Doing,
         "cancelled" | "canceled" => TaskState::Dropped,
@@ -133,7 +128,7 @@ fn push_same(
             .iter()
             .filter(|task| task.state == TaskState::Done)
             .count();
-        let tasks = figures::count(u64::try_from(same.len()).unwrap_or(u64::MAX), "task");
+        let tasks = figures::count(same.len() as u64, "task");
         let done = match done {
             0 => String::new(),
             done if done == same.len() => ", done".to_owned(),

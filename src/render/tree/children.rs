@@ -108,16 +108,10 @@ impl Hidden {
     pub(super) fn words(&self) -> Option<String> {
         match self {
             Self::Values(0, _) | Self::Bytes(0) => None,
-            Self::Values(left, what) => Some(format!("{} more", count(*left, what))),
-            Self::Bytes(left) => Some(format!("{} more", bytes_of(*left))),
+            Self::Values(left, what) => {
+                Some(format!("{} more", figures::count(*left as u64, what)))
+            }
+            Self::Bytes(left) => Some(format!("{} more", figures::bytes(*left as u64))),
         }
     }
-}
-
-pub(super) fn bytes_of(bytes: usize) -> String {
-    figures::bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
-}
-
-pub(super) fn count(number: usize, what: &str) -> String {
-    figures::count(u64::try_from(number).unwrap_or(u64::MAX), what)
 }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use itertools::Itertools as _;
 use ratatui::text::Span;
 
-use super::children::{
-    TreeChild, bytes_of, children_of, compact_of, count, is_block, is_container, member,
-};
+use super::children::{TreeChild, children_of, compact_of, is_block, is_container, member};
 use super::compact::{compact, needs_quotes};
 use super::{Leaf, MAX_DEPTH, PAGE, TreeValue, has_children};
 use crate::model::body::Tree;
+use crate::model::figures;
 use crate::model::text::{Text, without_sgr};
 use crate::render::json;
 use crate::render::nodes::{NodeId, ValueNode, ValueNodes};
@@ -194,9 +193,11 @@ impl<'a> TreeWriter<'a> {
         let text = compact_of(value, self.width);
         // An object lists its keys instead of a count.
         let size = match value {
-            TreeValue::Tree(Tree::List(items)) => format!("{}  ", count(items.len(), "item")),
+            TreeValue::Tree(Tree::List(items)) => {
+                format!("{}  ", figures::count(items.len() as u64, "item"))
+            }
             TreeValue::Tree(_) => String::new(),
-            TreeValue::Json(text) => format!("{}  ", bytes_of(text.len())),
+            TreeValue::Json(text) => format!("{}  ", figures::bytes(text.len() as u64)),
         };
         let front = text_of(&position.front);
         let mut spans = position.front;
@@ -455,8 +456,14 @@ impl<'a> TreeWriter<'a> {
             let own = |row: &Row| row.line.to_string().trim_end().len().saturating_sub(before);
             let shown_bytes: usize = self.rows.iter().skip(first).map(own).sum();
             let what = match lines_left {
-                0 | 1 => format!("+{}", bytes_of(text.len().saturating_sub(shown_bytes))),
-                lines => format!("+{}", count(lines + lines_in(text, shown.len()), "line")),
+                0 | 1 => format!(
+                    "+{}",
+                    figures::bytes(text.len().saturating_sub(shown_bytes) as u64)
+                ),
+                lines => format!(
+                    "+{}",
+                    figures::count((lines + lines_in(text, shown.len())) as u64, "line")
+                ),
             };
             let left = self.limit.saturating_sub(first);
             let mut own: Vec<Row> = self.rows.split_off(first);
@@ -514,7 +521,7 @@ impl<'a> TreeWriter<'a> {
             .cloned()
             .unwrap_or_else(|| Text::output(cut));
         self.string(position, &shown);
-        let what = format!("+{}", bytes_of(text.len() - cut.len()));
+        let what = format!("+{}", figures::bytes((text.len() - cut.len()) as u64));
         let row = hidden_row(&what, 1, self.look);
         self.rows.push(row);
     }

@@ -19,7 +19,7 @@ use crate::model::figures::bytes;
 use crate::model::text::without_sgr;
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::ToolCall;
-use crate::render::tool::{change_text, command_of};
+use crate::render::tool::change_text;
 use crate::report::entry::Content;
 use crate::report::reading::{Contents, Reading};
 use crate::report::stats;
@@ -212,7 +212,7 @@ impl MarkdownPage<'_> {
             html(excerpt(&call.about(root)))
         )?;
         let change = change_text(call);
-        match (&change, command_of(call)) {
+        match (&change, call.command()) {
             (Some(change), _) => {
                 let language = if change.contains("\n@@") { "diff" } else { "" };
                 self.body(language, change)?;

@@ -9,7 +9,6 @@ use crate::listing::call::{PlacedCall, of_severity};
 use crate::model::figures::{self, count, percent};
 use crate::model::text::{Name, without_sgr};
 use crate::model::tool::Clocked;
-use crate::render::tool::command_of;
 use crate::render::wrap::{self, LineFrame, Piece};
 
 /// Maximum number of earlier calls that are named.
@@ -91,7 +90,7 @@ fn number_and_position(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Ve
 
 /// The whole argument, as far as there is room.
 fn argument(scene: &PageScene<'_>, placed: &PlacedCall<'_>, limit: usize) -> Vec<Line<'static>> {
-    let whole = command_of(placed.call).unwrap_or(&placed.call.headline);
+    let whole = placed.call.command().unwrap_or(&placed.call.headline);
     let whole = without_sgr(wrap::head(whole, ARGUMENT)).into_owned();
     let words: Vec<&str> = whole.split_whitespace().collect();
     let words = Span::styled(words.join(" "), scene.theme.text);
