@@ -17,7 +17,7 @@ mod tools;
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
-pub(crate) use self::tools::{Outcome, Tool, Tools};
+pub(crate) use self::tools::{CallSums, Outcome, Tool, Tools};
 use super::derived::{Derived, Facts, Out};
 use crate::model::body::{Body, Held};
 use crate::model::entry::{Entry, EntryId};

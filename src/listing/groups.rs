@@ -56,33 +56,36 @@ impl<'a> Listing for CallGroups<'a> {
             CallsColumn::figures("sessions", 8, 6).sorted_by("sessions", |(_, sums)| {
                 Value::int(Some(sums.sessions.len()))
             }),
-            CallsColumn::figures("calls", 7, 9)
-                .sorted_by(MOST_CALLS.by, |(_, sums)| Value::int(Some(sums.calls))),
+            CallsColumn::figures("calls", 7, 9).sorted_by(MOST_CALLS.by, |(_, sums)| {
+                Value::int(Some(sums.sums.count()))
+            }),
             CallsColumn::figures("failed", 9, 8)
                 .sorted_by("failed", |(_, sums)| {
-                    Value::int(Some(sums.ended(Outcome::Failed)))
+                    Value::int(Some(sums.sums.ended(Outcome::Failed)))
                 })
-                .cell(|(_, sums), look| failed(sums.ended(Outcome::Failed), sums.calls, look)),
+                .cell(|(_, sums), look| failed(&sums.sums, look)),
             CallsColumn::data("refused", |(_, sums)| {
-                Value::int(Some(sums.ended(Outcome::Refused)))
+                Value::int(Some(sums.sums.ended(Outcome::Refused)))
             }),
             CallsColumn::figures("open", 5, 2)
-                .sorted_by("open", |(_, sums)| Value::int(Some(sums.open()))),
+                .sorted_by("open", |(_, sums)| Value::int(Some(sums.sums.open()))),
             CallsColumn::figures("p50", 7, 5).sorted_by("p50_ms", |(_, sums)| {
-                Value::ms(sums.spread().map(|spread| spread.p50))
+                Value::ms(sums.sums.durations.spread().map(|spread| spread.p50))
             }),
             CallsColumn::figures("p95", 7, 7).sorted_by("p95_ms", |(_, sums)| {
-                Value::ms(sums.spread().map(|spread| spread.p95))
+                Value::ms(sums.sums.durations.spread().map(|spread| spread.p95))
             }),
             CallsColumn::data("max_ms", |(_, sums)| {
-                Value::ms(sums.spread().map(|spread| spread.max))
+                Value::ms(sums.sums.durations.spread().map(|spread| spread.max))
             }),
             CallsColumn::data("time_ms", |(_, sums)| {
-                Value::ms(sums.spread().map(|spread| spread.sum))
+                Value::ms(sums.sums.durations.spread().map(|spread| spread.sum))
             }),
-            CallsColumn::data("time_is_bound", |(_, sums)| match sums.spread() {
-                Some(spread) => Value::Bool(spread.is_bound),
-                None => Value::None,
+            CallsColumn::data("time_is_bound", |(_, sums)| {
+                match sums.sums.durations.spread() {
+                    Some(spread) => Value::Bool(spread.is_bound),
+                    None => Value::None,
+                }
             }),
             CallsColumn::figures("late", 7, 3)
                 .sorted_by("late_p95_ms", |(_, sums)| Value::ms(sums.late_p95())),

@@ -6,7 +6,7 @@ use super::call::{carrying_usd, carrying_width, carrying_words};
 use super::sort::{Order, Sort, Value};
 use super::table::{Cell, CellLook, Column, Listing, cell, gauge};
 use crate::analysis::calls::durations::Spread;
-use crate::analysis::calls::{Tool, Tools};
+use crate::analysis::calls::{CallSums, Outcome, Tool, Tools};
 use crate::analysis::context::window::carried::{Carriage, Carried};
 use crate::model::figures::percent;
 use crate::model::text::Name;
@@ -61,12 +61,14 @@ impl<'a> Listing for ToolList<'a> {
                 .sorted_by(Self::ORDER, |row| Value::text(Some(row.name.as_str())))
                 .style(|_, look| look.focus_or(look.theme.tool)),
             ToolColumn::figures("calls", 6, 10)
-                .sorted_by("calls", |row| Value::int(Some(row.tool.count()))),
+                .sorted_by("calls", |row| Value::int(Some(row.tool.calls.len()))),
             ToolColumn::figures("failed", 10, 9)
-                .sorted_by("failed", |row| Value::int(Some(row.tool.failed())))
-                .cell(|row, look| failed(row.tool.failed(), row.tool.count(), look)),
+                .sorted_by("failed", |row| {
+                    Value::int(Some(row.tool.sums.ended(Outcome::Failed)))
+                })
+                .cell(|row, look| failed(&row.tool.sums, look)),
             ToolColumn::figures("open", 5, 2)
-                .sorted_by("open", |row| Value::int(Some(row.tool.open())))
+                .sorted_by("open", |row| Value::int(Some(row.tool.sums.open())))
                 .style(|_, look| look.theme.warn),
             ToolColumn::figures("p50", 7, 5)
                 .sorted_by("p50_ms", |row| row.ms(|spread| spread.p50))
@@ -113,8 +115,8 @@ impl<'a> Listing for ToolList<'a> {
         Some(ToolRow {
             name,
             tool,
-            spread: tool.durations.spread(),
-            carriage: self.carried.sum(tool.calls()),
+            spread: tool.sums.durations.spread(),
+            carriage: self.carried.sum(tool.calls.iter().copied()),
             all_ms: self.all_ms,
         })
     }
@@ -132,11 +134,12 @@ impl ToolRow<'_> {
 }
 
 /// The number of failed calls, and their share.
-pub(super) fn failed(failed: usize, calls: usize, look: &CellLook<'_>) -> Cell {
+pub(super) fn failed(sums: &CallSums, look: &CellLook<'_>) -> Cell {
+    let failed = sums.ended(Outcome::Failed);
     if failed == 0 {
         return Cell::new();
     }
-    let share = percent(failed as u64, calls as u64);
+    let share = percent(failed as u64, sums.count() as u64);
     cell(format!("{failed} {share:>3}%"), look.theme.bad)
 }
 

@@ -54,15 +54,9 @@ impl Durations {
     /// Percentiles; `None` without durations.
     pub(crate) fn spread(&self) -> Option<Spread> {
         let sorted = self.sorted();
-        // The nearest-rank percentile.
-        let quantile = |percent: usize| {
-            sorted
-                .get((sorted.len() * percent).div_ceil(100).saturating_sub(1))
-                .copied()
-        };
         Some(Spread {
-            p50: quantile(50)?,
-            p95: quantile(95)?,
+            p50: percentile(sorted, 50)?,
+            p95: percentile(sorted, 95)?,
             max: *sorted.last()?,
             sum: sorted.iter().fold(0, |sum, ms| sum.saturating_add(*ms)),
             count: saturating_u32(sorted.len()),
@@ -75,6 +69,12 @@ impl Durations {
         let sorted = self.sorted();
         saturating_u32(sorted.len() - sorted.partition_point(|other| *other <= ms))
     }
+}
+
+/// The nearest-rank percentile.
+pub(crate) fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied()
 }
 
 #[cfg(test)]

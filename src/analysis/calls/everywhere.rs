@@ -10,8 +10,9 @@ use std::sync::LazyLock;
 use itertools::Itertools as _;
 use regex::Regex;
 
-use super::durations::{Durations, Spread};
+use super::durations::percentile;
 use super::lifecycle::Lifecycle;
+use super::tools::CallSums;
 use super::{Calls, Outcome};
 use crate::analysis::align::{UUID, compiled};
 use crate::analysis::brief::complaint_of;
@@ -126,33 +127,16 @@ pub(crate) struct SameFailures {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct GroupSums {
     pub(crate) sessions: BTreeSet<Text>,
-    pub(crate) calls: usize,
-    outcomes: [usize; 6],
-    durations: Durations,
+    pub(crate) sums: CallSums,
     late: Vec<u64>,
     pub(crate) undelivered: usize,
     failures: BTreeMap<String, SameFailures>,
 }
 
 impl GroupSums {
-    pub(crate) fn ended(&self, outcome: Outcome) -> usize {
-        self.outcomes.get(outcome as usize).copied().unwrap_or(0)
-    }
-
-    /// Calls without a result.
-    pub(crate) fn open(&self) -> usize {
-        self.ended(Outcome::Open) + self.ended(Outcome::Lost)
-    }
-
-    pub(crate) fn spread(&self) -> Option<Spread> {
-        self.durations.spread()
-    }
-
     /// The delay that nineteen of twenty ends were told within, in ms.
     pub(crate) fn late_p95(&self) -> Option<u64> {
-        self.late
-            .get((self.late.len() * 95).div_ceil(100).checked_sub(1)?)
-            .copied()
+        percentile(&self.late, 95)
     }
 
     /// Failures by signature, the most frequent first.
@@ -168,11 +152,7 @@ impl GroupSums {
     }
 
     fn add(&mut self, call: CallSeen, address: &str) {
-        self.calls += 1;
-        if let Some(count) = self.outcomes.get_mut(call.outcome as usize) {
-            *count += 1;
-        }
-        self.durations.extend(call.took);
+        self.sums.add(call.outcome, call.took);
         self.late.extend(call.late_ms);
         self.undelivered += usize::from(call.is_undelivered);
         if let Some((signature, key)) = call.failure {
@@ -222,7 +202,7 @@ impl Everywhere {
     /// To be called after all sessions were added.
     pub(crate) fn sort(&mut self) {
         for sums in self.groups.values_mut().chain([&mut self.all]) {
-            sums.durations.sort();
+            sums.sums.durations.sort();
             sums.late.sort_unstable();
         }
     }

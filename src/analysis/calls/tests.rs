@@ -1,6 +1,6 @@
 //! Calls by tool, time and arguments, while they are added and changed.
 
-use super::{Calls, Earlier, Place};
+use super::{Calls, Earlier, Outcome, Place};
 use crate::analysis::derived::Memo;
 use crate::model::body::Tree;
 use crate::model::edit::{Batch, Edit};
@@ -198,9 +198,14 @@ fn durations_are_those_of_the_tool() {
         result(out, "d", Some(100), Verdict::Done);
     });
     let bash = fixture.calls.tool(&Text::from("bash")).unwrap();
-    let spread = bash.durations.spread().unwrap();
+    let spread = bash.sums.durations.spread().unwrap();
     assert_eq!(
-        (bash.count(), bash.failed(), spread.count, spread.max),
+        (
+            bash.calls.len(),
+            bash.sums.ended(Outcome::Failed),
+            spread.count,
+            spread.max
+        ),
         (3, 1, 1, 10)
     );
     fixture.feed(|out| result(out, "b", Some(40), Verdict::Done));
@@ -208,6 +213,7 @@ fn durations_are_those_of_the_tool() {
         .calls
         .tool(&Text::from("bash"))
         .unwrap()
+        .sums
         .durations
         .spread()
         .unwrap();

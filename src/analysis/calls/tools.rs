@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::durations::Durations;
 use super::{CallFacts, Place};
 use crate::model::text::Name;
-use crate::model::tool::ToolState;
+use crate::model::tool::{Took, ToolState};
 
 /// Outcome of a call, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,42 +50,45 @@ impl Outcome {
     }
 }
 
-/// The calls of one tool.
+/// Outcomes and durations of calls.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Tool {
-    /// The calls in file order.
-    pub(super) calls: Vec<Place>,
-    pub(crate) durations: Durations,
+pub(crate) struct CallSums {
     outcomes: [usize; 6],
-    /// Size of all results.
-    pub(crate) bytes: u64,
+    pub(crate) durations: Durations,
 }
 
-impl Tool {
-    /// The number of calls.
+impl CallSums {
+    /// Adds a call; takes effect on the durations when they are sorted.
+    pub(super) fn add(&mut self, outcome: Outcome, took: Option<Took>) {
+        if let Some(count) = self.outcomes.get_mut(outcome as usize) {
+            *count += 1;
+        }
+        self.durations.extend(took);
+    }
+
     pub(crate) fn count(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// The calls in file order.
-    pub(crate) fn calls(&self) -> impl Iterator<Item = Place> {
-        self.calls.iter().copied()
-    }
-
-    /// The number of failed calls.
-    pub(crate) fn failed(&self) -> usize {
-        self.ended(Outcome::Failed)
-    }
-
-    /// The number of calls without a result.
-    pub(crate) fn open(&self) -> usize {
-        self.ended(Outcome::Open) + self.ended(Outcome::Lost)
+        self.outcomes.iter().sum()
     }
 
     /// The number of calls with this outcome.
     pub(crate) fn ended(&self, outcome: Outcome) -> usize {
         self.outcomes.get(outcome as usize).copied().unwrap_or(0)
     }
+
+    /// The number of calls without a result.
+    pub(crate) fn open(&self) -> usize {
+        self.ended(Outcome::Open) + self.ended(Outcome::Lost)
+    }
+}
+
+/// The calls of one tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tool {
+    /// The calls in file order.
+    pub(crate) calls: Vec<Place>,
+    pub(crate) sums: CallSums,
+    /// Size of all results.
+    pub(crate) bytes: u64,
 }
 
 /// All tools by name.
@@ -102,7 +105,9 @@ impl Tools {
     /// Sum of durations in ms, parallel calls counted separately; and whether a part of it is an
     /// upper bound.
     pub(crate) fn time(&self) -> (u64, bool) {
-        let spreads = self.iter().filter_map(|(_, tool)| tool.durations.spread());
+        let spreads = self
+            .iter()
+            .filter_map(|(_, tool)| tool.sums.durations.spread());
         spreads.fold((0, false), |(sum, is_bound), spread| {
             (sum.saturating_add(spread.sum), is_bound || spread.is_bound)
         })
@@ -113,16 +118,13 @@ impl Tools {
         let tool = self.by_name.entry(known.name.clone()).or_default();
         tool.calls.push(place);
         tool.bytes = tool.bytes.saturating_add(known.bytes);
-        if let Some(count) = tool.outcomes.get_mut(known.outcome as usize) {
-            *count += 1;
-        }
-        tool.durations.extend(known.took);
+        tool.sums.add(known.outcome, known.took);
     }
 
     /// To be called after calls were added.
     pub(super) fn sort(&mut self) {
         self.by_name
             .values_mut()
-            .for_each(|tool| tool.durations.sort());
+            .for_each(|tool| tool.sums.durations.sort());
     }
 }

@@ -6,7 +6,7 @@ use ratatui::text::Span;
 use super::inspected::InspectedItem;
 use super::page::{PageBuilder, bar};
 use crate::analysis::account::{Class, Sums};
-use crate::analysis::calls::Tool;
+use crate::analysis::calls::{Outcome, Tool};
 use crate::model::figures::{self, duration, percent};
 use crate::model::timestamp::Timestamp;
 use crate::model::tool::{Clocked, ToolCall, ToolState};
@@ -43,6 +43,7 @@ pub fn took(subject: &InspectedItem<'_>, call: &ToolCall) -> Option<String> {
 
 fn spread_words(subject: &InspectedItem<'_>, tool: &Tool) -> Option<String> {
     let spread = tool
+        .sums
         .durations
         .spread()
         .filter(|spread| spread.count >= FEW)?;
@@ -137,19 +138,17 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
     };
     page.heading(
         &format!("ALL {} CALLS", call.shown_name()),
-        &figures::count(tool.count() as u64, "call"),
+        &figures::count(tool.calls.len() as u64, "call"),
     );
-    if tool.failed() > 0 {
-        let share = percent(tool.failed() as u64, tool.count() as u64);
+    let failed = tool.sums.ended(Outcome::Failed);
+    if failed > 0 {
+        let share = percent(failed as u64, tool.calls.len() as u64);
         page.field(
             "failed",
-            &[Span::styled(
-                format!("{} ({share}%)", tool.failed()),
-                theme.bad,
-            )],
+            &[Span::styled(format!("{failed} ({share}%)"), theme.bad)],
         );
     }
-    if let Some(spread) = tool.durations.spread() {
+    if let Some(spread) = tool.sums.durations.spread() {
         for (name, ms) in [
             ("p50", spread.p50),
             ("p95", spread.p95),
@@ -168,7 +167,7 @@ fn of_call(subject: &InspectedItem<'_>, call: &ToolCall, page: &mut PageBuilder<
             ),
         );
         if let Some(took) = took.filter(|took| (took.by == Clocked::Bound) == spread.is_bound) {
-            let longer = tool.durations.longer_than(took.ms);
+            let longer = tool.sums.durations.longer_than(took.ms);
             let words = if longer == 0 {
                 "none took longer".to_owned()
             } else {

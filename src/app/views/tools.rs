@@ -174,7 +174,7 @@ impl ToolsView {
         let theme = scene.theme;
         let sums = self.sums(scene);
         let dot = theme.glyphs().dot;
-        let calls: usize = sums.iter().map(|(_, tool)| tool.count()).sum();
+        let calls: usize = sums.iter().map(|(_, tool)| tool.calls.len()).sum();
         let mut parts = Vec::new();
         match &self.shown {
             ToolRows::Calls(Some(name)) => {
@@ -191,7 +191,11 @@ impl ToolsView {
             }
         }
         if matches!(self.shown, ToolRows::Tools | ToolRows::Calls(None)) && scene.filter.is_none() {
-            let of = |end| sums.iter().map(|(_, tool)| tool.ended(end)).sum::<usize>();
+            let of = |end| {
+                sums.iter()
+                    .map(|(_, tool)| tool.sums.ended(end))
+                    .sum::<usize>()
+            };
             let ends = [
                 (of(Outcome::Failed), "failed"),
                 (

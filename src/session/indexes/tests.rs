@@ -7,7 +7,7 @@ use proptest::test_runner::RngSeed;
 
 use super::{Indexes, Needs};
 use crate::analysis::account::Figures;
-use crate::analysis::calls::Place;
+use crate::analysis::calls::{Outcome, Place};
 use crate::analysis::loops::CallRun;
 use crate::analysis::timeline::Span;
 use crate::model::body::{Held, Tree};
@@ -349,13 +349,13 @@ fn answers(indexes: &Indexes, transcript: &Transcript) -> Vec<(&'static str, Str
         add("files", &files.of_call(*place));
     }
     for (name, tool) in calls.tools.iter() {
-        let spread = tool.durations.spread();
+        let spread = tool.sums.durations.spread();
         add(
             "calls",
             &(
                 name,
-                tool.count(),
-                tool.failed(),
+                tool.calls.len(),
+                tool.sums.ended(Outcome::Failed),
                 tool.bytes,
                 spread,
                 calls.of_tool(name).collect::<Vec<_>>(),

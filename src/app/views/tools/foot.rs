@@ -185,7 +185,7 @@ fn ended(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Vec<Vec<Piece>> {
 /// `p94 of 38 bash calls`: the rank of a call's duration among those of its tool; and the spread of
 /// these.
 fn rank(scene: &PageScene<'_>, placed: &PlacedCall<'_>) -> Option<(String, String)> {
-    let durations = &scene.indexes.calls.tool(&placed.call.name)?.durations;
+    let durations = &scene.indexes.calls.tool(&placed.call.name)?.sums.durations;
     let spread = durations.spread().filter(|spread| spread.count >= FEW)?;
     let took = placed
         .duration()
@@ -307,13 +307,18 @@ pub(crate) fn of_tool(
         (Outcome::Open, "without an end"),
         (Outcome::Unrecorded, "not recorded"),
     ];
-    let ends = ends.iter().filter(|(end, _)| tool.ended(*end) > 0);
+    let ends = ends.iter().filter(|(end, _)| tool.sums.ended(*end) > 0);
     let ends: Vec<String> = ends
-        .map(|(end, word)| format!("{} {word}", tool.ended(*end)))
+        .map(|(end, word)| format!("{} {word}", tool.sums.ended(*end)))
         .collect();
-    let timed = tool.durations.spread().map_or(0, |spread| spread.count);
+    let timed = tool
+        .sums
+        .durations
+        .spread()
+        .map_or(0, |spread| spread.count);
     let untimed = tool
-        .count()
+        .calls
+        .len()
         .saturating_sub(usize::try_from(timed).unwrap_or(usize::MAX));
     let text = |words: String| vec![Span::styled(words, theme.text)];
     let untimed = if untimed > 0 {
@@ -325,7 +330,7 @@ pub(crate) fn of_tool(
         vec![
             Span::styled(wrap::head(name, 200).to_owned(), theme.tool),
             Span::styled(
-                format!(" {}", count(tool.count() as u64, "call")),
+                format!(" {}", count(tool.calls.len() as u64, "call")),
                 theme.text,
             ),
         ],
