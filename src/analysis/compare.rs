@@ -34,13 +34,6 @@ pub(crate) struct ComparedSides {
     pub(crate) differs: [Option<Place>; 2],
 }
 
-/// A prompt or a call, with a hash for comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct ComparedStep {
-    place: Place,
-    likeness: u64,
-}
-
 impl Sides {
     /// The sides of a branch by its number.
     pub(crate) fn of(transcript: &Transcript, number: usize) -> Option<Self> {
@@ -80,8 +73,8 @@ impl Sides {
         let mut same = 0;
         let differs = loop {
             match (ours.next(), theirs.next()) {
-                (Some(our), Some(their)) if our.likeness == their.likeness => same += 1,
-                (our, their) => break [our, their].map(|step| step.map(|step| step.place)),
+                (Some((our, _)), Some((their, _))) if our == their => same += 1,
+                (our, their) => break [our, their].map(|step| step.map(|(_, place)| place)),
             }
         };
         ComparedSides {
@@ -110,7 +103,7 @@ fn common(transcript: &Transcript, branch: &Branch) -> Option<EntryId> {
 fn steps<'a>(
     transcript: &'a Transcript,
     ids: &'a [EntryId],
-) -> impl Iterator<Item = ComparedStep> + 'a {
+) -> impl Iterator<Item = (u64, Place)> + 'a {
     let entries = ids
         .iter()
         .filter_map(|id| Some((*id, transcript.get(*id)?)));
@@ -131,10 +124,7 @@ fn steps<'a>(
                         BlockKind::Call(call) => likeness_of(call),
                         _ => return None,
                     };
-                    Some(ComparedStep {
-                        place: Place { entry: id, block },
-                        likeness,
-                    })
+                    Some((likeness, Place { entry: id, block }))
                 });
             steps.collect::<Vec<_>>()
         })

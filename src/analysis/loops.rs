@@ -12,7 +12,6 @@ pub(crate) use runs::{CallRun, Results};
 use self::churn::Churn;
 use self::runs::RunSweep;
 use self::steps::StepFact;
-use super::calls::Place;
 use super::derived::{Derived, Facts, Out};
 use super::expression::LOOP;
 use crate::model::entry::{Entry, EntryId};
@@ -122,11 +121,6 @@ pub(crate) fn loop_words(run: &CallRun, times: &str) -> String {
         ", as far as their beginnings tell"
     };
     format!("loop {times}{} {}{results}{like}", run.count(), run.tool)
-}
-
-/// A sort key for positions.
-fn rank(place: Place) -> (EntryId, usize) {
-    (place.entry, place.block)
 }
 
 #[cfg(test)]

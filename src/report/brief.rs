@@ -213,7 +213,7 @@ impl Gathered {
             budget: QUOTED_IN_ALL,
         };
         let done = done_of(brief, &key, &mut quotes);
-        let loop_of = |run: &CallRun| Some(said(run.first()?.0, loop_words(run, "x")));
+        let loop_of = |run: &CallRun| Some(said(run.first()?.entry, loop_words(run, "x")));
         let mut figures = BriefFigures {
             schema: "tv.brief/2",
             path: reading.target.path.display().to_string(),

@@ -322,7 +322,7 @@ impl Session {
 
     /// Whether the agent works, or waits for a user who may answer.
     pub(crate) fn is_at_work(&self, now: Timestamp) -> bool {
-        self.status.is_at_work(now)
+        self.status.activity.is_ongoing(now)
     }
 
     /// Time since the last sign of the main lane in the current turn, in ms; 0 if no work is in

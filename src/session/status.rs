@@ -92,11 +92,6 @@ impl SessionStatus {
                 .unwrap_or_else(|| unknown_price(transcript));
         }
     }
-
-    /// Whether the agent works, or waits for a user who may answer.
-    pub(super) fn is_at_work(&self, now: Timestamp) -> bool {
-        self.activity.is_ongoing(now)
-    }
 }
 
 /// Text for the cost of tokens without a known price.

@@ -27,7 +27,7 @@ pub(super) struct Churn<'a> {
     facts: &'a Facts<StepFact>,
     /// Replacements in effect, each with its newest edit.
     in_effect: HashMap<(u32, u64, u64), Place>,
-    found: BTreeMap<(EntryId, usize), Undone>,
+    found: BTreeMap<Place, Undone>,
 }
 
 impl<'a> Churn<'a> {
@@ -56,16 +56,12 @@ impl<'a> Churn<'a> {
                 block: block as usize,
             };
             let back = (path, new, old);
-            let edit = self
-                .in_effect
-                .get(&back)
-                .copied()
-                .filter(|edit| super::rank(*edit) < super::rank(by));
+            let edit = self.in_effect.get(&back).copied().filter(|edit| *edit < by);
             self.in_effect.insert((path, old, new), by);
             if let Some(edit) = edit {
                 self.in_effect.remove(&back);
                 self.found.insert(
-                    super::rank(by),
+                    by,
                     Undone {
                         edit,
                         by,

@@ -70,8 +70,8 @@ impl CallRun {
     }
 
     /// A sort key: the position of the first call.
-    pub(crate) fn first(&self) -> Option<(EntryId, usize)> {
-        self.places().next().map(super::rank)
+    pub(crate) fn first(&self) -> Option<Place> {
+        self.places().next()
     }
 
     /// The position of the newest call.
