@@ -1,6 +1,7 @@
 //! Rows of the brief by section, each with the position of its subject.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use itertools::Itertools as _;
 
@@ -328,15 +329,6 @@ impl BriefSources<'_> {
 
 /// Joins equal rows into one, with the position of the last.
 fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
-    let mut groups: Vec<(BriefRow, usize)> = Vec::new();
-    let mut numbers = HashMap::new();
-    for row in rows {
-        let number = *numbers.entry(row.words()).or_insert(groups.len());
-        match groups.get_mut(number) {
-            Some((known, times)) => (known.place, *times) = (row.place, *times + 1),
-            None => groups.push((row, 1)),
-        }
-    }
     let row = |(row, times): (BriefRow, usize)| {
         match times {
             1 => row,
@@ -351,7 +343,10 @@ fn grouped(rows: impl Iterator<Item = BriefRow>) -> Vec<BriefRow> {
             },
         }
     };
-    groups.into_iter().map(row).collect()
+    counted(rows, BriefRow::words)
+        .into_iter()
+        .map(row)
+        .collect()
 }
 
 /// Start, end and durations of a session.
@@ -487,22 +482,28 @@ fn failed(brief: &Brief, is_such: impl Fn(Fault) -> bool) -> Vec<BriefRow> {
 pub(crate) fn group_failures<'b>(
     failed: impl Iterator<Item = &'b Failure>,
 ) -> impl Iterator<Item = (&'b Failure, usize)> {
-    let mut all: Vec<(&Failure, usize)> = Vec::new();
+    let key = |failure: &&'b Failure| {
+        let Failure { what, reason, .. } = failure;
+        (what, reason, failure.fault.word(), failure.mended_by)
+    };
+    counted(failed, key).into_iter()
+}
+
+/// Items with equal keys as one, in the order of the first: the last of them, and their number.
+fn counted<T, K: Eq + Hash>(
+    items: impl Iterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(T, usize)> {
+    let mut groups: Vec<(T, usize)> = Vec::new();
     let mut numbers = HashMap::new();
-    for failure in failed {
-        let key = (
-            &failure.what,
-            &failure.reason,
-            failure.fault.word(),
-            failure.mended_by,
-        );
-        let number = *numbers.entry(key).or_insert(all.len());
-        match all.get_mut(number) {
-            Some((known, times)) => (*known, *times) = (failure, *times + 1),
-            None => all.push((failure, 1)),
+    for item in items {
+        let number = *numbers.entry(key(&item)).or_insert(groups.len());
+        match groups.get_mut(number) {
+            Some((known, times)) => (*known, *times) = (item, *times + 1),
+            None => groups.push((item, 1)),
         }
     }
-    all.into_iter()
+    groups
 }
 
 impl Failure {

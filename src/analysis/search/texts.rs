@@ -1,7 +1,6 @@
 //! The texts of blocks for search and filters, including folded ones and those on disk.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use itertools::Itertools as _;
 use regex::{Regex, RegexBuilder};
@@ -33,9 +32,7 @@ pub struct BlockText {
 
 #[derive(Clone, Debug)]
 pub(crate) enum TextPiece {
-    InMemory(Text),
-    /// A tree in memory.
-    Tree(Arc<Tree>),
+    InMemory(Held),
     /// A body on disk.
     OnDisk(Origin, u16),
 }
@@ -203,9 +200,8 @@ fn result_pieces(result: &ToolResult) -> impl Iterator<Item = TextPiece> {
 
 fn piece_of(body: &Body) -> TextPiece {
     match &body.held {
-        Held::Stub => TextPiece::InMemory(body.stub.clone()),
-        Held::Text(text) => TextPiece::InMemory(text.clone()),
-        Held::Tree(tree) => TextPiece::Tree(Arc::clone(tree)),
+        Held::Stub => TextPiece::InMemory(Held::Text(body.stub.clone())),
+        Held::Text(_) | Held::Tree(_) => TextPiece::InMemory(body.held.clone()),
         Held::OnDisk => TextPiece::OnDisk(body.from, body.slot),
     }
 }
@@ -248,20 +244,17 @@ pub(crate) fn each_line(
     let mut names = Vec::new();
     for (place, piece) in text.pieces.iter().enumerate() {
         let mut each = |line: &str, found: Range<usize>| each(Some(place), line, found, false);
-        match piece {
-            TextPiece::InMemory(text) => lines_of(pattern, text, &mut each),
-            TextPiece::Tree(tree) => {
-                let named = lines_of_tree(pattern, tree, said, &mut each);
+        let held = match piece {
+            TextPiece::InMemory(held) => Some(held.clone()),
+            TextPiece::OnDisk(origin, slot) => read(*origin, *slot),
+        };
+        match held {
+            Some(Held::Text(text)) => lines_of(pattern, &text, &mut each),
+            Some(Held::Tree(tree)) => {
+                let named = lines_of_tree(pattern, &tree, said, &mut each);
                 names.extend(named.into_iter().map(|name| (place, name)));
             }
-            TextPiece::OnDisk(origin, slot) => match read(*origin, *slot) {
-                Some(Held::Text(text)) => lines_of(pattern, &text, &mut each),
-                Some(Held::Tree(tree)) => {
-                    let named = lines_of_tree(pattern, &tree, said, &mut each);
-                    names.extend(named.into_iter().map(|name| (place, name)));
-                }
-                Some(Held::Stub | Held::OnDisk) | None => {}
-            },
+            Some(Held::Stub | Held::OnDisk) | None => {}
         }
     }
     for (place, name) in names {
@@ -277,9 +270,9 @@ pub(crate) fn each_line(
 /// The first line of a block with a match, and the range of the match; bodies on disk are skipped.
 pub(crate) fn first_match(pattern: &Regex, text: &BlockText) -> Option<(String, Range<usize>)> {
     let in_pieces = text.pieces.iter().find_map(|piece| match piece {
-        TextPiece::InMemory(text) => line_of(pattern, text),
-        TextPiece::Tree(tree) => line_of_tree(pattern, tree),
-        TextPiece::OnDisk(..) => None,
+        TextPiece::InMemory(Held::Text(text)) => line_of(pattern, text),
+        TextPiece::InMemory(Held::Tree(tree)) => line_of_tree(pattern, tree),
+        TextPiece::InMemory(Held::Stub | Held::OnDisk) | TextPiece::OnDisk(..) => None,
     });
     let in_head = || text.head.as_ref().and_then(|head| line_of(pattern, head));
     in_pieces.or_else(in_head)
@@ -421,7 +414,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::{BlockText, MatchingLine, TextPiece, TextScope, each_line, lines_of, pattern};
-    use crate::model::body::Tree;
+    use crate::model::body::{Held, Tree};
     use crate::model::text::Text;
 
     #[test]
@@ -436,8 +429,8 @@ mod tests {
             scopes: vec![TextScope::Tools, TextScope::Errors],
             head: None,
             pieces: vec![
-                TextPiece::Tree(Arc::new(tree)),
-                TextPiece::InMemory(Text::from("the timeout passed")),
+                TextPiece::InMemory(Held::Tree(Arc::new(tree))),
+                TextPiece::InMemory(Held::Text(Text::from("the timeout passed"))),
             ],
         };
         let lines = |scope: TextScope| {
@@ -509,7 +502,7 @@ mod tests {
                 block: 0,
                 scopes: Vec::new(),
                 head: Some(head),
-                pieces: vec![TextPiece::Tree(tree)],
+                pieces: vec![TextPiece::InMemory(Held::Tree(tree))],
             };
             let mut told = Vec::new();
             each_line(
