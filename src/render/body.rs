@@ -5,7 +5,7 @@ use super::markdown::{self, MarkdownMode};
 use super::nodes::ValueNodes;
 use super::output::{self, BodyText};
 use super::row::{Look, Row, with_source};
-use super::sheet::mark_hidden;
+use super::sheet::{EntryRows, mark_hidden};
 use super::source::SourceText;
 use super::tree::{self, TreeValue};
 use super::{diff, json, results, wrap};
@@ -39,23 +39,13 @@ impl BodyLimits<'_> {
 }
 
 /// A body outside of a call.
-pub(crate) fn untitled(
-    body: &Body,
-    detail: Detail,
-    nodes: ValueNodes<'_>,
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
-    body_rows(
-        body,
-        BodyLimits {
-            detail,
-            preview: RECORD,
-            nodes,
-        },
-        width,
-        look,
-    )
+pub(crate) fn untitled(sheet: &EntryRows<'_>, body: &Body, detail: Detail) -> Vec<Row> {
+    let limits = BodyLimits {
+        detail,
+        preview: RECORD,
+        nodes: sheet.nodes(0),
+    };
+    body_rows(body, limits, sheet.body_width(), sheet.look)
 }
 
 /// A body exactly as recorded.

@@ -2,12 +2,12 @@
 
 mod lay;
 
+pub use lay::rows;
+
 use ratatui::text::Span;
 
-use super::excerpt::ExcerptLimits;
-use super::row::{Look, Row};
+use super::row::Look;
 use super::wrap::Piece;
-use crate::model::change::DiffLine;
 
 /// `+4 −1`, in the colours of the two.
 pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<Piece> {
@@ -24,15 +24,4 @@ pub(crate) fn summary((added, removed): (usize, usize), look: &Look<'_>) -> Vec<
         ));
     }
     spans
-}
-
-/// The rows of a change to a file: all of it, or the beginning around the first changes.
-pub fn rows(
-    lines: &[DiffLine],
-    language: &str,
-    extent: ExcerptLimits,
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
-    lay::rows(lines, language, extent, width, look)
 }

@@ -232,13 +232,7 @@ fn block(sheet: &mut EntryRows<'_>, block: &Block, detail: Detail, speaks_first:
         BlockKind::Call(call) => tool::lay_out(sheet, call, detail),
         BlockKind::Result(stray) => tool::lay_out_stray(sheet, stray, detail),
         BlockKind::Image(image) => {
-            let mut rows = tool::image_rows(
-                image,
-                detail,
-                sheet.item.dim,
-                sheet.body_width(),
-                sheet.look,
-            );
+            let mut rows = tool::image_rows(sheet, image, detail);
             if sheet.is_at_top() && !rows.is_empty() {
                 let head = head_of(sheet, rows.remove(0).line.spans);
                 sheet.head(head);
@@ -620,13 +614,7 @@ fn titled(
     if is_closed {
         return;
     }
-    let rows = body::untitled(
-        &raw.body,
-        detail,
-        sheet.nodes(0),
-        sheet.body_width(),
-        sheet.look,
-    );
+    let rows = body::untitled(sheet, &raw.body, detail);
     sheet.body(rows);
 }
 

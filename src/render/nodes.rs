@@ -106,12 +106,6 @@ impl<'a> ValueNodes<'a> {
         }
     }
 
-    /// The folds of another tree of the same block.
-    #[must_use]
-    pub(crate) fn part(self, part: u8) -> Self {
-        Self::of(self.folds, self.block, part)
-    }
-
     /// The fold of a node, if it was set by hand.
     pub(crate) fn get(&self, node: NodeId) -> Option<bool> {
         self.folds.and_then(|folds| folds.get(node))

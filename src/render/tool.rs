@@ -14,7 +14,7 @@ use super::excerpt::Detail;
 use super::picture::canvas::Means;
 use super::picture::drawing::DrawingShape;
 use super::picture::{self, PictureState, half_blocks};
-use super::row::{LaneLine, Look, Row, RowKind};
+use super::row::{LaneLine, Row, RowKind};
 use super::sheet::{EntryRows, HeadRow};
 use super::source::Source;
 use super::wrap::{self, Piece};
@@ -289,18 +289,13 @@ fn lane_rows(sheet: &EntryRows<'_>, call: &ToolCall, lane: &LaneLine, detail: De
 }
 
 /// `[image png 45 KB]`, and the image below it if the terminal can show it.
-pub(crate) fn image_rows(
-    image: &Image,
-    detail: Detail,
-    is_dim: bool,
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
+pub(crate) fn image_rows(sheet: &EntryRows<'_>, image: &Image, detail: Detail) -> Vec<Row> {
+    let (look, width) = (sheet.look, sheet.body_width());
     let theme = look.theme;
     let is_shown = theme.terminal.has_colour
         && !theme.ascii
         && theme.terminal.canvas.means != Means::Off
-        && !is_dim
+        && !sheet.item.dim
         && width >= NARROWEST_IMAGE;
     let pictures = look
         .pictures

@@ -10,7 +10,7 @@ use crate::model::tool::Verdict;
 use crate::model::tool::work::EndLine;
 use crate::render::body;
 use crate::render::excerpt::Detail;
-use crate::render::row::{Row, RowKind};
+use crate::render::row::RowKind;
 use crate::render::sheet::{EntryRows, HeadRow};
 use crate::render::wrap::{self, Piece};
 
@@ -47,10 +47,7 @@ pub(super) fn lay_out(sheet: &mut EntryRows<'_>, block: &Block, ends: &[EndLine]
                 sheet.glyphs().cut,
             )
             .into();
-            sheet.body(vec![Row {
-                line,
-                ..Row::default()
-            }]);
+            sheet.lines(vec![line]);
             continue;
         }
         sheet.head(HeadRow {
@@ -76,7 +73,7 @@ pub(super) fn lay_out(sheet: &mut EntryRows<'_>, block: &Block, ends: &[EndLine]
             ..body.clone()
         });
         let body = readable.as_ref().unwrap_or(body);
-        let rows = body::untitled(body, detail, sheet.nodes(0), sheet.body_width(), sheet.look);
+        let rows = body::untitled(sheet, body, detail);
         sheet.body(rows);
     }
 }

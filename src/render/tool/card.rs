@@ -16,7 +16,6 @@ use crate::render::body::{
 };
 use crate::render::excerpt::{Detail, ExcerptLimits};
 use crate::render::markdown::MarkdownMode;
-use crate::render::nodes::ValueNodes;
 use crate::render::output::{self, BodyText};
 use crate::render::row::{Look, Row, with_source};
 use crate::render::sheet::{EntryRows, hidden_row};
@@ -46,25 +45,12 @@ const RESULT: SourceText = SourceText::Body(1);
 
 /// A call that is laid out.
 pub(crate) struct Card<'a> {
+    sheet: &'a EntryRows<'a>,
     look: &'a Look<'a>,
     call: &'a ToolCall,
     detail: Detail,
     width: usize,
     change: Option<Vec<DiffLine>>,
-    /// Its id in the file.
-    id: &'a str,
-    /// Whether the row of a lane shows its progress.
-    has_lane: bool,
-    /// Folds of its input; those of its result have another root.
-    nodes: ValueNodes<'a>,
-    /// The input of the plan that it replaced.
-    plan_before: Option<&'a Body>,
-    /// Whether the entry is dim.
-    is_dim: bool,
-    /// Whether a result may still arrive.
-    is_awaited: bool,
-    /// Whether the call goes on; its head says so, and a row would be gone at its end.
-    is_running: bool,
 }
 
 /// The change that a call makes to files. For a tool of unknown kind it is the change recorded by
@@ -90,27 +76,14 @@ fn counts(change: Option<&[DiffLine]>, call: &ToolCall) -> Option<(usize, usize)
 
 impl<'a> Card<'a> {
     /// Prepares the card; determines the change made by the call.
-    pub(crate) fn new(sheet: &EntryRows<'a>, call: &'a ToolCall, detail: Detail) -> Self {
-        let change = change_of(call);
-        let has_lane = sheet.item.lanes.iter().any(|lane| lane.call == call.key);
-        let nodes = sheet.nodes(INPUT);
-        let plan_before = sheet.plan_before();
-        let (look, width, is_dim) = (sheet.look, sheet.body_width(), sheet.item.dim);
-        let (is_awaited, goes_on) = (sheet.item.is_awaited, sheet.item.is_running);
-        let id = recorded_key(&call.key, sheet.item.is_joined);
+    pub(crate) fn new(sheet: &'a EntryRows<'a>, call: &'a ToolCall, detail: Detail) -> Self {
         Self {
-            look,
+            sheet,
+            look: sheet.look,
             call,
             detail,
-            width,
-            change,
-            id,
-            has_lane,
-            nodes,
-            plan_before,
-            is_dim,
-            is_awaited,
-            is_running: goes_on,
+            width: sheet.body_width(),
+            change: change_of(call),
         }
     }
 
@@ -125,12 +98,16 @@ impl<'a> Card<'a> {
             Detail::Raw => return self.raw(),
             Detail::Preview | Detail::Full | Detail::Open => self.input(),
         };
+        let item = self.sheet.item;
         match &self.call.state {
-            ToolState::Pending | ToolState::Running if self.has_lane => {}
-            ToolState::Pending | ToolState::Running if !self.is_awaited => {
+            // The row of a lane shows its progress.
+            ToolState::Pending | ToolState::Running
+                if item.lanes.iter().any(|lane| lane.call == self.call.key) => {}
+            ToolState::Pending | ToolState::Running if !item.is_awaited => {
                 rows.push(self.note("no result: the session went on or ended without one"));
             }
-            ToolState::Pending | ToolState::Running if self.is_running => {}
+            // Its head says that it goes on, and a row would be gone at its end.
+            ToolState::Pending | ToolState::Running if item.is_running => {}
             ToolState::Pending | ToolState::Running => {
                 rows.push(self.note("no result in the file yet"));
             }
@@ -141,24 +118,12 @@ impl<'a> Card<'a> {
             ToolState::Failed(result) | ToolState::Refused(result) | ToolState::Stopped(result) => {
                 let (result, source) = readable(result);
                 rows.extend(with_source(self.output(&result, FAILURE), &source));
-                rows.extend(images(
-                    &result,
-                    self.detail,
-                    self.is_dim,
-                    self.width,
-                    self.look,
-                ));
+                rows.extend(images(self.sheet, &result, self.detail));
             }
             ToolState::Done(result) | ToolState::Acknowledged(result) => {
                 let (result, source) = readable(result);
                 rows.extend(with_source(self.result(&result), &source));
-                rows.extend(images(
-                    &result,
-                    self.detail,
-                    self.is_dim,
-                    self.width,
-                    self.look,
-                ));
+                rows.extend(images(self.sheet, &result, self.detail));
             }
         }
         rows
@@ -189,7 +154,13 @@ impl<'a> Card<'a> {
         match self.call.kind {
             ToolKind::Edit | ToolKind::Write => self.written_rows(),
             ToolKind::Plan => {
-                let tasks = plan::rows(input, self.plan_before, whole, self.width, self.look);
+                let tasks = plan::rows(
+                    input,
+                    self.sheet.plan_before(),
+                    whole,
+                    self.width,
+                    self.look,
+                );
                 tasks
                     .or_else(|| self.plan(input))
                     .unwrap_or_else(|| self.arguments(input))
@@ -342,7 +313,7 @@ impl<'a> Card<'a> {
             return tree::folded(
                 TreeValue::Tree(input),
                 self.detail,
-                self.nodes,
+                self.sheet.nodes(INPUT),
                 (self.width, limit),
                 self.look,
             );
@@ -413,7 +384,7 @@ impl<'a> Card<'a> {
     }
 
     fn shown(&self, preview: (usize, usize)) -> BodyLimits<'a> {
-        let nodes = self.nodes.part(RESULT_TREE);
+        let nodes = self.sheet.nodes(RESULT_TREE);
         BodyLimits {
             detail: self.detail,
             preview: self.look.share(preview),
@@ -465,7 +436,8 @@ impl<'a> Card<'a> {
 
     fn raw(&self) -> Vec<Row> {
         let call = self.call;
-        let mut rows = vec![self.note(&format!("{} {}", call.name.as_str(), self.id))];
+        let id = recorded_key(&call.key, self.sheet.item.is_joined);
+        let mut rows = vec![self.note(&format!("{} {id}", call.name.as_str()))];
         let bodies = std::iter::once(&call.input).chain(
             call.state
                 .result()
@@ -552,13 +524,7 @@ pub(crate) fn of_result(sheet: &EntryRows<'_>, result: &ToolResult, detail: Deta
         nodes: sheet.nodes(RESULT_TREE),
     };
     let mut rows = body_rows(&result.body, shown, sheet.body_width(), sheet.look);
-    rows.extend(images(
-        result,
-        detail,
-        sheet.item.dim,
-        sheet.body_width(),
-        sheet.look,
-    ));
+    rows.extend(images(sheet, result, detail));
     rows
 }
 
@@ -575,17 +541,11 @@ pub(crate) fn change_text(call: &ToolCall) -> Option<Text> {
     change.or_else(|| change::written(call).cloned())
 }
 
-fn images(
-    result: &ToolResult,
-    detail: Detail,
-    is_dim: bool,
-    width: usize,
-    look: &Look<'_>,
-) -> Vec<Row> {
+fn images(sheet: &EntryRows<'_>, result: &ToolResult, detail: Detail) -> Vec<Row> {
     result
         .images
         .iter()
-        .flat_map(|image| image_rows(image, detail, is_dim, width, look))
+        .flat_map(|image| image_rows(sheet, image, detail))
         .collect()
 }
 
