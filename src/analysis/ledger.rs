@@ -531,7 +531,7 @@ mod tests {
     use super::{By, Ledger, Spender, UsageRecord};
     use crate::analysis::money::cost::{CostSource, Money};
     use crate::analysis::money::spending::amount::Amount;
-    use crate::model::found::{FoundSession, SessionPlace};
+    use crate::model::found::{FoundSession, Target};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::model::usage::Usage;
@@ -556,10 +556,7 @@ mod tests {
     }
 
     fn spender(id: &str, spent: Vec<UsageRecord>) -> Spender {
-        let place = SessionPlace {
-            path: format!("/{id}").into(),
-            session: None,
-        };
+        let place = Target::at(format!("/{id}"));
         let found = FoundSession::new(place, "made", Text::clean(id));
         Spender {
             found,

@@ -22,7 +22,7 @@ use crate::analysis::context::ContextUse;
 use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::model::found::agent_name;
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::text::{Name, Text};
 use crate::model::timestamp::Timestamp;
 
@@ -39,7 +39,7 @@ const STATE: usize = 16;
 /// A session in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionRow {
-    pub place: SessionPlace,
+    pub place: Target,
     /// Its title, agent, model and project.
     pub head: SessionIdentity,
     /// What its agent is doing.
@@ -175,7 +175,7 @@ pub enum News {
     /// A new session, or a changed one.
     Row(Box<SessionRow>),
     /// A session is no longer shown.
-    Removed(SessionPlace),
+    Removed(Target),
     AlarmFired(Box<Rang>),
     /// The errors of all locations of sessions that cannot be read now.
     Refused(Vec<Text>),

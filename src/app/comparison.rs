@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::text::viewport::Focus;
 use crate::analysis::run_diff::{RunDiff, StepFacts};
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::transcript::Transcript;
 
 /// A comparison with another run.
@@ -29,7 +29,7 @@ pub struct Compared {
     /// Their steps side by side.
     pub diff: Arc<RunDiff>,
     /// The session of the other run; `None` if it is the shown one.
-    pub other: Option<SessionPlace>,
+    pub other: Option<Target>,
 }
 
 /// The run that a session is compared with.

@@ -8,7 +8,7 @@ use crate::analysis::expression::Expr;
 use crate::analysis::ledger::counting::Question;
 use crate::model::body::{Image, Key};
 use crate::model::entry::EntryId;
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::render::picture::canvas::ImageProtocol;
@@ -71,9 +71,9 @@ pub enum Effect {
     EndSeeking,
     /// Read the status of these sessions, and cancel earlier requests.
     Glance(Vec<FoundSession>),
-    OpenJoined(Vec<SessionPlace>),
+    OpenJoined(Vec<Target>),
     /// Open the first of these sessions, and compare it with the second.
-    OpenCompared(Vec<SessionPlace>),
+    OpenCompared(Vec<Target>),
     /// Search all sessions for lines with all of these words; replaces the previous search.
     SearchTexts {
         /// Generation of the search; the answers carry it.
@@ -92,12 +92,12 @@ pub enum Effect {
     /// Count all sessions again, then query.
     CountAnew(Question),
     /// Open a session in place of the current one.
-    Open(SessionPlace),
+    Open(Target),
     /// Open the session with this id, which continues the open one.
     OpenContinuation(Text),
     /// Open a session at an entry, and search it for a text.
     OpenAt {
-        place: SessionPlace,
+        place: Target,
         /// The key of the entry.
         entry: String,
         /// The text; `None` searches nothing.

@@ -29,7 +29,7 @@ use crate::app::views::page::Sheet;
 use crate::listing::found::{FoundColumn, FoundRow, columns};
 use crate::listing::sort::{Order, Sort};
 use crate::listing::table::Listing;
-use crate::model::found::{FoundSession, SessionPlace, Sighting, TextHit};
+use crate::model::found::{FoundSession, Sighting, Target, TextHit};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -60,10 +60,10 @@ pub struct Picker {
     hides_preview: bool,
     /// Sessions in the order of arrival.
     sessions: Vec<RankedSession>,
-    by_place: HashMap<SessionPlace, usize>,
+    by_place: HashMap<Target, usize>,
     /// Sessions whose facts have the typed words, by score, then the newest first; after them those
     /// whose texts have them. If there are none, those with the letters in their title.
-    list: List<SessionPlace>,
+    list: List<Target>,
     /// Number of sessions with hits in their texts only.
     pub hits: usize,
     /// Whether the listed sessions only have the letters of the typed words.
@@ -76,11 +76,11 @@ pub struct Picker {
     /// Number of the current scan; sessions from an earlier one are removed when it is complete.
     scan: u32,
     /// What was read of visible sessions.
-    glances: HashMap<SessionPlace, Glance>,
+    glances: HashMap<Target, Glance>,
     /// The last request: sessions, and their times of modification.
-    last_request: Vec<(SessionPlace, Option<Timestamp>)>,
+    last_request: Vec<(Target, Option<Timestamp>)>,
     /// Sessions marked to be opened as one.
-    marked: HashSet<SessionPlace>,
+    marked: HashSet<Target>,
 }
 
 impl Default for Picker {
@@ -139,7 +139,7 @@ impl<'a> PickerList<'a> {
 }
 
 impl<'a> Listing for PickerList<'a> {
-    type Key = SessionPlace;
+    type Key = Target;
     type Row = FoundRow<'a>;
     const ORDER: &'static str = "age";
     const GAP: usize = 2;
@@ -149,7 +149,7 @@ impl<'a> Listing for PickerList<'a> {
         columns(self.has_two_lines)
     }
 
-    fn row(&self, place: &SessionPlace) -> Option<FoundRow<'a>> {
+    fn row(&self, place: &Target) -> Option<FoundRow<'a>> {
         let (picker, now) = (self.picker, self.now);
         let (found, hit) = picker.at(place)?;
         let title = found.title.as_deref();
@@ -186,7 +186,7 @@ impl Picker {
         self.list.keys().iter().filter_map(|place| self.at(place))
     }
 
-    fn at(&self, place: &SessionPlace) -> Option<(&FoundSession, Option<&TextHit>)> {
+    fn at(&self, place: &Target) -> Option<(&FoundSession, Option<&TextHit>)> {
         let known = self.candidate(place);
         let is_of = |is_such: fn(Fit) -> bool| known.filter(|known| known.fit.is_some_and(is_such));
         if let Some(known) = is_of(Fit::is_of_words) {
@@ -200,7 +200,7 @@ impl Picker {
         }
     }
 
-    fn candidate(&self, place: &SessionPlace) -> Option<&RankedSession> {
+    fn candidate(&self, place: &Target) -> Option<&RankedSession> {
         self.sessions.get(*self.by_place.get(place)?)
     }
 
@@ -231,8 +231,7 @@ impl Picker {
                     .sessions
                     .iter()
                     .filter(|candidate| candidate.scan != round);
-                let gone: Vec<SessionPlace> =
-                    gone.map(|candidate| candidate.found.place()).collect();
+                let gone: Vec<Target> = gone.map(|candidate| candidate.found.place()).collect();
                 for place in &gone {
                     self.remove(place);
                 }
@@ -262,7 +261,7 @@ impl Picker {
         }
     }
 
-    fn remove(&mut self, place: &SessionPlace) {
+    fn remove(&mut self, place: &Target) {
         self.texts.remove(place);
         let Some(index) = self.by_place.remove(place) else {
             return;
@@ -333,7 +332,7 @@ impl Picker {
     }
 
     /// The sessions that match in such a way, by score, then the newest first.
-    fn fitting(&self, is_such: fn(Fit) -> bool) -> Vec<SessionPlace> {
+    fn fitting(&self, is_such: fn(Fit) -> bool) -> Vec<Target> {
         let matched = self.sessions.iter().take(self.matched);
         let fitting = matched.filter_map(|candidate| {
             Some((
@@ -357,7 +356,7 @@ impl Picker {
 
     /// The sessions with hits in their texts whose facts do not match: first those with the words as
     /// they were typed, each the newest first.
-    fn hits_without_match(&mut self) -> Vec<SessionPlace> {
+    fn hits_without_match(&mut self) -> Vec<Target> {
         if self.is_at_work() {
             return Vec::new();
         }
@@ -416,14 +415,13 @@ impl Picker {
     /// The visible sessions that must be read to show their facts, the chosen one first; `None` if
     /// there are none or they were already requested.
     fn next_glances(&mut self) -> Option<Vec<FoundSession>> {
-        let in_sight: Vec<(SessionPlace, bool)> = self
+        let in_sight: Vec<(Target, bool)> = self
             .list
             .window()
             .map(|(_, place, is_chosen)| (place.clone(), is_chosen))
             .collect();
         if self.glances.len() > GLANCES {
-            let is_in_sight =
-                |known: &SessionPlace| in_sight.iter().any(|(place, _)| place == known);
+            let is_in_sight = |known: &Target| in_sight.iter().any(|(place, _)| place == known);
             self.glances.retain(|place, _| is_in_sight(place));
         }
         let mut wanted: Vec<(bool, FoundSession)> = Vec::new();

@@ -28,12 +28,7 @@ pub(super) fn view_of(
     let is_folder = target.session.is_none() && fs::is_dir(&target.path);
     let is_list = is_choice || is_folder || !others.is_empty();
     let named = [&target].into_iter().chain(others).filter(|_| is_list);
-    let listed = named
-        .map(|target| Target {
-            path: target.path.clone(),
-            session: None,
-        })
-        .collect();
+    let listed = named.map(|target| Target::at(&target.path)).collect();
     let start = if is_choice {
         Start::Picker
     } else {

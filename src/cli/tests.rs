@@ -11,7 +11,7 @@ use crate::analysis::by::By;
 use crate::app::input::setting::{self, Assignment, Values};
 use crate::app::state::App;
 use crate::ingest::find::Environment;
-use crate::ingest::{Target, WatchMode};
+use crate::ingest::{Target, WatchMode, parse_target};
 use crate::model::text::outlet::Charset;
 use crate::model::timestamp::{Timestamp, Zone};
 use crate::render::code::Colours;
@@ -68,10 +68,7 @@ fn a_session_is_viewed_on_a_terminal_and_written_elsewhere() {
         panic!("{on_terminal:?}")
     };
     assert_eq!((view.level, view.watch), (Level::Full, WatchMode::Poll));
-    let target = Target {
-        path: "a.jsonl".into(),
-        session: None,
-    };
+    let target = Target::at("a.jsonl");
     assert_eq!(view.start, Start::Session(target));
     let elsewhere = |surroundings: Surroundings| {
         let config = resolve("a.jsonl --level 2", surroundings.clone()).unwrap();
@@ -169,25 +166,13 @@ fn several_sessions_are_read_as_one_and_the_picker_lists_them() {
     let Config::View(view) = config else {
         panic!("{config:?}")
     };
-    assert_eq!(
-        view.start,
-        Start::Session(Target {
-            path: "a.jsonl".into(),
-            session: None
-        })
-    );
-    assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(Target::parse));
-    assert_eq!(
-        view.joined,
-        [Target {
-            path: "b.jsonl".into(),
-            session: None
-        }]
-    );
+    assert_eq!(view.start, Start::Session(Target::at("a.jsonl")));
+    assert_eq!(view.listed, ["a.jsonl", "b.jsonl"].map(parse_target));
+    assert_eq!(view.joined, [Target::at("b.jsonl")]);
     let one = resolve("a.jsonl", on_a_terminal()).unwrap();
     assert!(matches!(one, Config::View(view) if view.listed.is_empty()));
     let folder = resolve("src", on_a_terminal()).unwrap();
-    assert!(matches!(folder, Config::View(view) if view.listed == [Target::parse("src")]));
+    assert!(matches!(folder, Config::View(view) if view.listed == [parse_target("src")]));
     // A folder with several sessions opens the picker, unless they are read as one or `--newest` is
     // given.
     let folder = "tests/fixtures/gemini";

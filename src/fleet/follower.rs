@@ -18,7 +18,7 @@ use crate::analysis::expression::Expr;
 use crate::analysis::wall::{News, SessionRow};
 use crate::ingest::find::Lookout;
 use crate::ingest::{Databases, Outlet, WatchMode, send};
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::timestamp::Timestamp;
 use crate::source::fs;
 use crate::source::watch::{Hints, Watcher};
@@ -53,7 +53,7 @@ pub(super) struct FleetFollower<'o> {
     /// Paths that cannot be read at the moment.
     unreadable: Vec<FoundSession>,
     /// Rows of those that were written to recently, in place of the sessions that they may hold.
-    rows_of_unreadable: HashMap<SessionPlace, SessionRow>,
+    rows_of_unreadable: HashMap<Target, SessionRow>,
     /// Paths named by events in which a scan found no session.
     passed: HashSet<PathBuf>,
     /// Number of further sessions in the time range beyond the limit.
@@ -228,7 +228,7 @@ impl FleetFollower<'_> {
             .filter(|_| is_full);
         let earliest = last.copied().flatten().map_or(from, |at| at.max(from));
         let is_old = |last: Option<Timestamp>| last.is_some_and(|at| at < earliest);
-        let mut left: Vec<SessionPlace> = Vec::new();
+        let mut left: Vec<Target> = Vec::new();
         for member in self
             .members
             .extract_if(.., |member| is_old(member.last_sign()))

@@ -13,7 +13,7 @@ use crate::analysis::calls::Place as CallPlace;
 use crate::analysis::calls::lookup::Lookup;
 use crate::analysis::expression::{Expr, State};
 use crate::analysis::wall::{Rang, SessionRow};
-use crate::ingest::{Databases, FollowedSession, Outlet, Target, guarded, open};
+use crate::ingest::{Databases, FollowedSession, Outlet, guarded, open};
 use crate::model::edit::{Feed, LinkState};
 use crate::model::entry::EntryId;
 use crate::model::found::FoundSession;
@@ -176,7 +176,7 @@ impl<'o> FleetMember<'o> {
         if self.found.session.is_some() && self.databases.is_busy(&self.found.path) {
             return self.defer();
         }
-        let target = Target::of(self.found.place());
+        let target = self.found.place();
         self.session.file.last_write = self.written().map(LastWrite::from_file_time);
         guarded(outlet, || match open(&target) {
             Ok(session) => {
@@ -461,7 +461,7 @@ mod tests {
 
     use super::*;
     use crate::analysis::expression::parse::parse_alarm;
-    use crate::model::found::SessionPlace;
+    use crate::model::found::Target;
 
     fn record(id: &str, text: &str) -> String {
         format!(
@@ -513,10 +513,7 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = SessionPlace {
-            path: path.clone(),
-            session: None,
-        };
+        let place = Target::at(&path);
         let found = FoundSession::new(place, "pi", Text::clean("s1"));
         let found = FoundSession {
             modified: Some(ended),
@@ -593,10 +590,7 @@ mod tests {
             true
         };
         let found = || {
-            let place = SessionPlace {
-                path: path.clone(),
-                session: None,
-            };
+            let place = Target::at(&path);
             FoundSession {
                 modified: Some(ended),
                 ..FoundSession::new(place, "claude-code", Text::clean(id))
@@ -638,10 +632,7 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = SessionPlace {
-            path: path.clone(),
-            session: None,
-        };
+        let place = Target::at(&path);
         let mut member = FleetMember::new(
             FoundSession::new(place, "pi", Text::clean("s1")),
             Databases::default(),

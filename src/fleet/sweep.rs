@@ -71,7 +71,7 @@ mod tests {
     use super::{FleetMember, Inbox, PollSweep};
     use crate::analysis::wall::SessionRow;
     use crate::ingest::{Databases, Outlet};
-    use crate::model::found::{FoundSession, SessionPlace};
+    use crate::model::found::{FoundSession, Target};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
     use crate::source::watch::Hints;
@@ -90,10 +90,7 @@ mod tests {
         fs::write(path, format!("{header}\n{}", record(1))).unwrap();
         let file = OpenOptions::new().append(true).open(path).unwrap();
         file.set_modified(std::time::UNIX_EPOCH).unwrap();
-        let place = SessionPlace {
-            path: path.to_owned(),
-            session: None,
-        };
+        let place = Target::at(path);
         let found = FoundSession {
             modified: Some(Timestamp(0)),
             ..FoundSession::new(place, "pi", Text::clean("s1"))
@@ -203,7 +200,7 @@ mod tests {
             inbox.borrow_mut().push(feed);
             true
         };
-        let place = SessionPlace {
+        let place = Target {
             path: path.clone(),
             session: Some("a".to_owned()),
         };

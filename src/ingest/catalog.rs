@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::plan::{Plan, Verdicts};
-use super::target::{OpenError, SessionHead, Target, refusal};
+use super::target::{OpenError, SessionHead, refusal};
 use crate::formats::decoder::Format;
 use crate::formats::tables::{DatabaseTable, Queries, Tables, describe, is_aside, predecessor};
 use crate::formats::{DetectMode, Detection, detect_database};
+use crate::model::found::Target;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::rows::{Database, DatabaseFailure, SqlValue};

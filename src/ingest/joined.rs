@@ -23,7 +23,7 @@ use super::live;
 use super::piped;
 use super::plan::Plan;
 use crate::model::edit::{Batch, Feed, LinkState, OpenedSession, Stage};
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::pattern::from_root;
@@ -69,7 +69,7 @@ const SHORT: usize = 8;
 pub(crate) fn opened(plans: &[&Plan]) -> Option<OpenedSession> {
     let first = plans.first()?;
     let reason = Text::clean(&format!("{} sessions joined", plans.len()));
-    let joined = plans.iter().map(|plan| SessionPlace {
+    let joined = plans.iter().map(|plan| Target {
         path: from_root(&plan.path),
         session: shares_storage(plan).then(|| plan.session.clone()),
     });

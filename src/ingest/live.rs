@@ -168,8 +168,8 @@ mod tests {
     use crate::ingest::files::{FileKind, FileTable};
     use crate::ingest::followed::FollowedSession;
     use crate::ingest::open::plan;
-    use crate::ingest::target::Target;
     use crate::model::edit::{Feed, LinkState, Polled, Stage};
+    use crate::model::found::Target;
     use crate::source::watch::Watcher;
 
     /// A watcher that has no watches left.
@@ -204,11 +204,7 @@ mod tests {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
-                let plan = plan(&Target {
-                    path: path.clone(),
-                    session: None,
-                })
-                .unwrap();
+                let plan = plan(&Target::at(&path)).unwrap();
                 let files = FileTable::default();
                 files.number(&path, FileKind::Lines);
                 let outlet = |feed| sender.send(feed).is_ok();

@@ -48,7 +48,9 @@ pub use self::open::sessions;
 pub(crate) use self::open::{cannot_open, is_choice, is_database};
 pub use self::pager::{Pager, contents};
 pub(crate) use self::rows::Databases;
-pub use self::target::{OpenError, SessionHead, Target};
+pub(crate) use self::target::parse_target;
+pub use self::target::{OpenError, SessionHead};
+pub use crate::model::found::Target;
 
 pub(crate) use crate::source::fs;
 pub use crate::source::remote;

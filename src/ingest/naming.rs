@@ -1,12 +1,11 @@
 //! Which session an argument means: a path, an id, one on another machine, and an entry in it.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use super::find::{self, DiscoveryQuery, Environment};
-use super::target::{OpenError, Target};
+use super::target::{OpenError, parse_target};
 use super::{far, open};
-use crate::model::found::FoundSession;
+use crate::model::found::{FoundSession, Target};
 use crate::model::timestamp::Timestamp;
 use crate::source::{fs, remote};
 
@@ -35,7 +34,7 @@ fn newest_in(target: Target, environment: &Environment) -> Target {
     }
     // A folder may be a single session.
     let newest = sessions_in(&target, environment).next();
-    newest.map_or(target, |found| Target::of(found.place()))
+    newest.map_or(target, |found| found.place())
 }
 
 /// The readable sessions of a folder or database, newest first.
@@ -53,17 +52,14 @@ pub(crate) fn sessions_in(
 fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenError> {
     // An argument that is not UTF-8 can only be a path.
     let Some(argument) = argument.to_str() else {
-        return Ok(Target {
-            path: PathBuf::from(argument),
-            session: None,
-        });
+        return Ok(Target::at(argument));
     };
     // `./host:` is a file here, whichever machines are read.
     let is_far = remote::parse(argument).is_some();
     let target = if is_far {
-        Target::parse(&format!("./{argument}"))
+        parse_target(&format!("./{argument}"))
     } else {
-        Target::parse(argument)
+        parse_target(argument)
     };
     if target.is_stdin() || fs::symlink_metadata(&target.path).is_ok() {
         return Ok(target);
@@ -77,9 +73,9 @@ fn at(argument: &OsString, environment: &Environment) -> Result<Target, OpenErro
         far::resolve(argument)
     };
     match far {
-        None => here().unwrap_or_else(|| Ok(Target::parse(argument))),
+        None => here().unwrap_or_else(|| Ok(parse_target(argument))),
         Some(Err(why)) => Err(why),
-        Some(Ok(far::FarTarget::Path(path))) => Ok(Target::parse(&path.to_string_lossy())),
+        Some(Ok(far::FarTarget::Path(path))) => Ok(parse_target(&path.to_string_lossy())),
         Some(Ok(far::FarTarget::Session(name, there))) => {
             let unknown = || Err(OpenError(format!("{argument}: there is no such session")));
             find::locate(&name, &there).unwrap_or_else(unknown)
@@ -103,13 +99,7 @@ pub(crate) fn with_entry(
         && fs::is_file(&target.path)
         && !open::is_database(&target.path)
     {
-        return Ok((
-            Target {
-                path: target.path.clone(),
-                session: None,
-            },
-            Some(entry.clone()),
-        ));
+        return Ok((Target::at(&target.path), Some(entry.clone())));
     }
     let Some((head, entry)) = argument
         .to_str()
@@ -118,10 +108,7 @@ pub(crate) fn with_entry(
         return whole.map(|target| (target, None));
     };
     let is_session = |target: &Target| {
-        let within = Target {
-            path: target.path.clone(),
-            session: None,
-        };
+        let within = Target::at(&target.path);
         let name = target.session.as_deref().unwrap_or_default();
         let heads = open::sessions(&within).unwrap_or_default();
         heads

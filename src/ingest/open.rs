@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::plan::{FileHead, Plan, Verdicts, files_of, read_head};
-use super::target::{OpenError, SessionHead, Target, refusal};
+use super::target::{OpenError, SessionHead, refusal};
 use super::{catalog, probe};
 use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
@@ -13,6 +13,7 @@ use crate::formats::json;
 use crate::formats::probe::{Confidence, ProbeResult};
 use crate::formats::roots::{FileRole, Pattern, is_of_agents};
 use crate::formats::{DetectMode, Detection, named, registry, roots};
+use crate::model::found::Target;
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
 use crate::source::discover::{FolderContents, files_below};
@@ -455,16 +456,14 @@ mod tests {
     use std::path::PathBuf;
 
     use super::{plan, plan_listed};
-    use crate::ingest::target::Target;
+    use crate::ingest::parse_target;
+    use crate::model::found::Target;
 
     fn refusal(path: PathBuf) -> String {
-        plan(&Target {
-            path,
-            session: None,
-        })
-        .err()
-        .map(|error| error.0)
-        .unwrap_or_default()
+        plan(&Target::at(path))
+            .err()
+            .map(|error| error.0)
+            .unwrap_or_default()
     }
 
     #[test]
@@ -545,11 +544,7 @@ mod tests {
             fs::write(&path, lines.join("\n") + "\n").unwrap();
             let known = plan_listed(&path, "claude-code");
             assert_eq!(known.is_some(), is_known, "{lines:?}");
-            let usual = plan(&Target {
-                path: path.clone(),
-                session: None,
-            })
-            .unwrap();
+            let usual = plan(&Target::at(&path)).unwrap();
             assert!(
                 known.is_none_or(|known| known.reads_like(&usual)),
                 "{lines:?}"
@@ -570,10 +565,7 @@ mod tests {
             "  {\n \"a\": 1\n}",
         ] {
             fs::write(&path, text).unwrap();
-            let plan = plan(&Target {
-                path: path.clone(),
-                session: None,
-            });
+            let plan = plan(&Target::at(&path));
             assert_eq!(
                 plan.map(|plan| plan.format.name()).ok(),
                 Some("generic"),
@@ -620,12 +612,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let odd = dir.path().join("odd#name");
         fs::write(&odd, "").unwrap();
-        assert_eq!(Target::parse(odd.to_str().unwrap()).session, None);
-        let target = Target::parse("storage#ses_1");
+        assert_eq!(parse_target(odd.to_str().unwrap()).session, None);
+        let target = parse_target("storage#ses_1");
         assert_eq!(
             (target.path, target.session.as_deref()),
             (PathBuf::from("storage"), Some("ses_1"))
         );
-        assert!(Target::parse("-").is_stdin());
+        assert!(parse_target("-").is_stdin());
     }
 }

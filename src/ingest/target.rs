@@ -3,55 +3,29 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::fs;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// A file, a folder, or `-` for standard input.
-    pub path: PathBuf,
-    /// The session within a folder or database (`path#session`).
-    pub session: Option<String>,
-}
-
-impl Target {
-    /// Parses `path` or `path#session`; an existing path that contains `#` is taken as a path.
-    pub(crate) fn parse(argument: &str) -> Self {
-        let whole = Self {
-            path: PathBuf::from(argument),
-            session: None,
-        };
-        if fs::symlink_metadata(&whole.path).is_ok() {
-            return whole;
-        }
-        // Keys of sessions may contain `#`, too.
-        let mut splits = argument.rmatch_indices('#').filter_map(|(at, _)| {
-            let (path, session) = argument.split_at_checked(at)?;
-            Some((path, session.strip_prefix('#')?))
-        });
-        let existing = splits.find(|(path, _)| fs::symlink_metadata(path.as_ref()).is_ok());
-        match existing.or_else(|| argument.rsplit_once('#')) {
-            Some((path, session)) if !path.is_empty() && !session.is_empty() => Self {
-                path: PathBuf::from(path),
-                session: Some(session.to_owned()),
-            },
-            _ => whole,
-        }
+/// Parses `path` or `path#session`; an existing path that contains `#` is taken as a path.
+pub(crate) fn parse_target(argument: &str) -> Target {
+    let whole = Target::at(argument);
+    if fs::symlink_metadata(&whole.path).is_ok() {
+        return whole;
     }
-
-    /// The target for a session that was found.
-    pub(crate) fn of(place: SessionPlace) -> Self {
-        Self {
-            path: place.path,
-            session: place.session,
-        }
-    }
-
-    /// Whether it is standard input.
-    pub(crate) fn is_stdin(&self) -> bool {
-        self.path.as_os_str() == "-"
+    // Keys of sessions may contain `#`, too.
+    let mut splits = argument.rmatch_indices('#').filter_map(|(at, _)| {
+        let (path, session) = argument.split_at_checked(at)?;
+        Some((path, session.strip_prefix('#')?))
+    });
+    let existing = splits.find(|(path, _)| fs::symlink_metadata(path.as_ref()).is_ok());
+    match existing.or_else(|| argument.rsplit_once('#')) {
+        Some((path, session)) if !path.is_empty() && !session.is_empty() => Target {
+            path: PathBuf::from(path),
+            session: Some(session.to_owned()),
+        },
+        _ => whole,
     }
 }
 

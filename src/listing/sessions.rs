@@ -12,7 +12,7 @@ use crate::analysis::money::cost::Cost;
 use crate::analysis::phrases;
 use crate::analysis::wall::{Need, SessionRow};
 use crate::model::figures;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::timestamp::Timestamp;
 use crate::render::theme::Theme;
 use crate::render::wrap;
@@ -37,7 +37,7 @@ type SessionColumn<'a> = Column<SessionAt<'a>>;
 
 /// Sessions by place, and the current time.
 pub(crate) struct SessionList<'a> {
-    pub(crate) rows: &'a HashMap<SessionPlace, SessionRow>,
+    pub(crate) rows: &'a HashMap<Target, SessionRow>,
     pub(crate) now: Timestamp,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct SessionList<'a> {
 pub(crate) enum SessionRowKey {
     /// A heading: what the sessions below have in common, and their sums.
     Group(String, String),
-    Session(SessionPlace),
+    Session(Target),
     /// The number of sessions that have been at rest for some time, and how many of these stopped
     /// in the middle of their work.
     Old(usize, usize),
@@ -59,7 +59,7 @@ impl SessionRowKey {
     }
 
     /// The session of the line; `None` for other lines.
-    pub(crate) fn place(&self) -> Option<&SessionPlace> {
+    pub(crate) fn place(&self) -> Option<&Target> {
         match self {
             Self::Session(place) => Some(place),
             Self::Group(..) | Self::Old(..) => None,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::body::{Body, BodyFlags, Held, Key, Tree};
 use super::entry::{Entry, Marks, Piece, Role, Stop};
-use super::found::SessionPlace;
+use super::found::Target;
 pub use super::meta::MetaEdit;
 use super::record::{FileId, Origin};
 use super::resume::Resume;
@@ -530,7 +530,7 @@ pub struct OpenedSession {
     /// `None`: the timestamps of its files apply.
     pub written: Option<Timestamp>,
     /// The sessions that are joined into this one, in their order.
-    pub joined: Vec<SessionPlace>,
+    pub joined: Vec<Target>,
 }
 
 /// State of the followed file.

@@ -1,6 +1,6 @@
 //! Sessions found by a scan, with what is recorded about them without opening them.
 //!
-//! Invariant: a [`SessionPlace`] identifies one session; all other fields change while its agent writes.
+//! Invariant: a [`Target`] identifies one session; all other fields change while its agent writes.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use super::text::Text;
 use super::timestamp::Timestamp;
 
-/// Identity of a session: the file or database and the name in it.
+/// What can be opened: a file, folder or database, and the name of the session in it. Of a session
+/// that was found it is the identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct SessionPlace {
-    /// Path of the file or database.
+pub struct Target {
+    /// A file, a folder, or `-` for standard input.
     pub path: PathBuf,
-    /// Name within a database; `None` for a file.
+    /// The session within a folder or database (`path#session`); `None` for a file.
     pub session: Option<String>,
 }
 
@@ -52,15 +53,27 @@ pub struct FoundSession {
     pub unreadable: Option<Text>,
 }
 
-impl SessionPlace {
-    /// The argument that opens the session on the command line.
+impl Target {
+    /// All that is at a path.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            session: None,
+        }
+    }
+
+    /// Whether it is standard input.
+    pub(crate) fn is_stdin(&self) -> bool {
+        self.path.as_os_str() == "-"
+    }
+
+    /// The argument that opens it on the command line.
     pub fn address(&self) -> String {
-        let session = self
-            .session
-            .as_ref()
-            .map(|session| format!("#{session}"))
-            .unwrap_or_default();
-        format!("{}{session}", self.path.display())
+        let path = self.path.display();
+        match &self.session {
+            Some(session) => format!("{path}#{session}"),
+            None => path.to_string(),
+        }
     }
 }
 
@@ -79,7 +92,7 @@ impl FoundSession {
     }
 
     /// A session of which only the identity is known.
-    pub fn new(place: SessionPlace, format: &'static str, id: Text) -> Self {
+    pub fn new(place: Target, format: &'static str, id: Text) -> Self {
         Self {
             path: place.path,
             session: place.session,
@@ -105,10 +118,7 @@ impl FoundSession {
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let place = SessionPlace {
-            path,
-            session: None,
-        };
+        let place = Target::at(path);
         Self {
             unreadable: Some(why),
             ..Self::new(place, format, Text::clean(&name))
@@ -135,15 +145,15 @@ impl FoundSession {
     }
 
     /// The identity of the session.
-    pub fn place(&self) -> SessionPlace {
-        SessionPlace {
+    pub fn place(&self) -> Target {
+        Target {
             path: self.path.clone(),
             session: self.session.clone(),
         }
     }
 
     /// Whether it has this identity.
-    pub(crate) fn is_at(&self, place: &SessionPlace) -> bool {
+    pub(crate) fn is_at(&self, place: &Target) -> bool {
         self.path == place.path && self.session == place.session
     }
 }
@@ -166,7 +176,7 @@ pub enum Sighting {
     /// A session is new or has changed.
     Found(Box<FoundSession>),
     /// A session no longer exists.
-    Removed(SessionPlace),
+    Removed(Target),
     /// Reasons why folders cannot be scanned: the complete list as of now.
     Refused(Vec<Text>),
     /// All existing sessions were sent.

@@ -483,7 +483,6 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
 
     use super::{Gathered, QUOTED, QUOTED_IN_ALL, ROWS, code, plain};
     use crate::ingest::Target;
@@ -502,13 +501,7 @@ mod tests {
             entry.push(BlockKind::Text(body));
             out.entry(entry);
         }
-        Reading::from_batch(
-            Target {
-                path: PathBuf::from("a.jsonl"),
-                session: None,
-            },
-            out,
-        )
+        Reading::from_batch(Target::at("a.jsonl"), out)
     }
 
     #[test]

@@ -265,7 +265,7 @@ impl NamedSessions {
         let found = find::sessions(&search, Timestamp(0))
             .flatten()
             .filter(|found| found.unreadable.is_none());
-        let found: Vec<Target> = found.map(|found| Target::of(found.place())).collect();
+        let found: Vec<Target> = found.map(|found| found.place()).collect();
         // A folder may be a single session, or contain one that no agent put there.
         Ok(if found.len() > 1 || is_host {
             found

@@ -26,7 +26,7 @@ use crate::ingest::find::DiscoveryQuery;
 use crate::ingest::{OpenError, WatchMode};
 use crate::listing::sessions::{SessionList, SessionRowKey};
 use crate::model::figures;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -121,7 +121,7 @@ const SCHEMA: &str = "tv.top/1";
 /// The sessions as last reported.
 #[derive(Default)]
 struct ReportedSessions {
-    rows: HashMap<SessionPlace, SessionRow>,
+    rows: HashMap<Target, SessionRow>,
     missed: Missed,
     /// Number of further sessions.
     more: usize,
@@ -234,7 +234,7 @@ fn end(
 
 // === JSON ===
 
-fn departure(place: &SessionPlace) -> Departure<'_> {
+fn departure(place: &Target) -> Departure<'_> {
     Departure {
         schema: SCHEMA,
         path: shown(&place.path),

@@ -23,8 +23,8 @@ use crate::app::text::jumps;
 use crate::app::update::Event;
 use crate::fleet::{self, Fleet};
 use crate::ingest::find::{DiscoveryQuery, locate};
-use crate::ingest::{self, SessionSource, Target, naming};
-use crate::model::found::SessionPlace;
+use crate::ingest::{self, SessionSource, naming, parse_target};
+use crate::model::found::Target;
 use crate::model::text::Text;
 use crate::report;
 use crate::source::fs::{self, PathKind};
@@ -72,9 +72,9 @@ impl Viewer {
             }
             Effect::Count(question) => self.count(question, false),
             Effect::CountAnew(question) => self.count(question, true),
-            Effect::Open(place) => drop(self.open(Target::of(place))),
+            Effect::Open(place) => drop(self.open(place)),
             Effect::OpenJoined(places) => {
-                let mut targets = places.into_iter().map(Target::of);
+                let mut targets = places.into_iter();
                 if let Some(first) = targets.next()
                     && self.open(first.clone())
                 {
@@ -83,7 +83,7 @@ impl Viewer {
             }
             Effect::OpenCompared(places) => {
                 if let [one, other] = places.as_slice()
-                    && self.open(Target::of(one.clone()))
+                    && self.open(one.clone())
                 {
                     let effects = dispatch::compare(&mut self.app.reader, &other.address());
                     for effect in effects {
@@ -93,7 +93,7 @@ impl Viewer {
             }
             Effect::OpenContinuation(id) => self.open_continuation(&id),
             Effect::OpenAt { place, entry, text } => {
-                self.open_at(Target::of(place), entry, text)?;
+                self.open_at(place, entry, text)?;
             }
             Effect::Join(path) => self.join_session(&path),
             Effect::Compare { names, run, other } => self.compare(names, run, other),
@@ -238,10 +238,7 @@ impl Viewer {
                     || id.to_string(),
                     |extension| format!("{id}.{}", extension.to_string_lossy()),
                 );
-                Target {
-                    path: path.with_file_name(name),
-                    session: None,
-                }
+                Target::at(path.with_file_name(name))
             });
         let target = match beside.filter(|target| fs::is_file(&target.path)) {
             Some(target) => Some(target),
@@ -288,10 +285,7 @@ impl Viewer {
             let read = report::diff::compare(&[Ok((target, run)), other]);
             let read = read.map(|([_, other], diff)| Compared {
                 diff: Arc::new(diff),
-                other: (!is_here).then(|| SessionPlace {
-                    path: other.target.path.clone(),
-                    session: other.target.session.clone(),
-                }),
+                other: (!is_here).then(|| other.target.clone()),
             });
             let read = read.map_err(|failures| {
                 let words: Vec<String> = failures.iter().map(ToString::to_string).collect();
@@ -308,7 +302,7 @@ impl Viewer {
         if opened.target.is_stdin() {
             return self.set_status("what comes through a pipe cannot be read as one with others");
         }
-        let other = Target::parse(path);
+        let other = parse_target(path);
         // A pipe may never end, and the joined session would wait for it.
         let kind = fs::metadata(&other.path).ok();
         if let Some(what) = kind

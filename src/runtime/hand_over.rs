@@ -15,7 +15,7 @@ use crate::app::update::Event;
 use crate::formats::json;
 use crate::ingest;
 use crate::model::body::Key;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::record::Origin;
 use crate::model::text::Text;
 use crate::source::fs;
@@ -60,10 +60,7 @@ impl Viewer {
             return self
                 .set_status("only a session that lies somewhere, and alone, can be exported");
         }
-        let place = SessionPlace {
-            path: opened.target.path.clone(),
-            session: opened.target.session.clone(),
-        };
+        let place = opened.target.clone();
         let meta = self.app.reader.session.transcript.meta();
         let name = meta.id.as_deref().or(place.session.as_deref());
         let name = name
@@ -192,12 +189,7 @@ impl Viewer {
 
 /// Writes the session at a place, or the part that options name, to a file; else the sentence that
 /// says why not.
-fn export_page(
-    place: &SessionPlace,
-    form: PageForm,
-    part: &[String],
-    to: &str,
-) -> Result<(), String> {
+fn export_page(place: &Target, form: PageForm, part: &[String], to: &str) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|why| format!("cannot export: {why}"))?;
     let mut address = place.path.clone().into_os_string();
     if let Some(session) = &place.session {

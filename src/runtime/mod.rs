@@ -83,10 +83,7 @@ pub fn view(config: &ViewConfig) -> anyhow::Result<ExitCode> {
     };
     let target = match (&config.start, &demo) {
         (Start::Session(target), _) => Some(target.clone()),
-        (_, Some(demo)) => Some(Target {
-            path: demo.path().to_owned(),
-            session: None,
-        }),
+        (_, Some(demo)) => Some(Target::at(demo.path())),
         (Start::Picker | Start::Wall | Start::Demo(_), None) => None,
     };
     let session = target

@@ -107,12 +107,8 @@ fn argument_of(target: &Target) -> Option<String> {
         return None;
     }
     let path = from_root(&target.path);
-    let session = target
-        .session
-        .as_ref()
-        .map(|session| format!("#{session}"))
-        .unwrap_or_default();
-    Some(format!("{}{session}", path.display()))
+    let session = target.session.clone();
+    Some(Target { path, session }.address())
 }
 
 /// The target with the name of the session filled in: "the newest session" of a folder or database

@@ -11,7 +11,7 @@ use tv::formats::decoder::{Decoder, Format, RecordPlace, feed};
 use tv::formats::registry;
 use tv::ingest::{self, Pager, SessionSource, Target};
 use tv::model::edit::{Batch, BatchMode, Feed, OpenedSession, Stage};
-use tv::model::found::{self, FoundSession};
+use tv::model::found::FoundSession;
 use tv::model::record::{FileId, Origin, Record};
 use tv::model::text::Text;
 use tv::model::transcript::Transcript;
@@ -69,10 +69,7 @@ pub(crate) fn all() -> Vec<PathBuf> {
 
 /// A session at a path of which nothing else is known.
 pub(crate) fn session_at(path: &Path) -> FoundSession {
-    let place = found::SessionPlace {
-        path: path.to_owned(),
-        session: None,
-    };
+    let place = Target::at(path);
     FoundSession::new(
         place,
         "any",

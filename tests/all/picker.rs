@@ -6,7 +6,7 @@ use tv::analysis::wall::{Glance, LastWords, SessionRow, Voice};
 use tv::app::effect::Effect;
 use tv::app::update::Event;
 use tv::model::edit::{Feed, OpenedSession};
-use tv::model::found::{FoundSession, SessionPlace, Sighting, TextHit};
+use tv::model::found::{FoundSession, Sighting, Target, TextHit};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
 use tv::render::theme::Theme;
@@ -205,7 +205,7 @@ fn the_newest_come_first_and_the_chosen_one_stays() {
         &mut stage,
         [
             Sighting::Removed(found("d", "", 0).place()),
-            Sighting::Removed(SessionPlace::default()),
+            Sighting::Removed(Target::default()),
         ],
     );
     assert_eq!(

@@ -9,7 +9,7 @@ use crate::app::input::action::{Action, PaneChange, View};
 use crate::app::pop_ups::list_keys::ANYWHERE;
 use crate::app::screen::Screen;
 use crate::app::state::App;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::timestamp::Timestamp;
 
 /// Sessions matched per frame.
@@ -82,7 +82,7 @@ impl Picker {
         }]
     }
 
-    fn take_marked(&mut self) -> Vec<SessionPlace> {
+    fn take_marked(&mut self) -> Vec<Target> {
         let mut marked: Vec<_> = std::mem::take(&mut self.marked).into_iter().collect();
         marked.sort_by(|one, other| one.path.cmp(&other.path));
         marked

@@ -12,7 +12,7 @@ use crate::app::views::page::{Sheet, SheetRow};
 use crate::listing::found::shared_titles;
 use crate::listing::table::Listing;
 use crate::model::figures;
-use crate::model::found::{FoundSession, SessionPlace, TextHit};
+use crate::model::found::{FoundSession, Target, TextHit};
 use crate::render::wrap;
 
 /// Least width in columns with the preview beside the list.
@@ -33,7 +33,7 @@ pub(super) fn arrange(picker: &mut Picker, screen: &Screen) {
     picker.list.fit(if has_two { lines / 2 } else { lines });
     let width = room.columns(side);
     let mut list = std::mem::take(&mut picker.list);
-    let found = |place: &SessionPlace| picker.at(place).map(|(found, _)| found);
+    let found = |place: &Target| picker.at(place).map(|(found, _)| found);
     let shown = PickerList {
         shared_titles: shared_titles(list.window().filter_map(|(_, place, _)| found(place))),
         has_two_lines: has_two,

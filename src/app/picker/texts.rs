@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::analysis::search::texts;
 use crate::app::effect::Effect;
-use crate::model::found::{SessionPlace, TextHit};
+use crate::model::found::{Target, TextHit};
 
 /// The shortest word to search for; a shorter one occurs in nearly all sessions.
 const FEWEST: usize = 3;
@@ -133,7 +133,7 @@ impl TextHits {
     }
 
     /// Drops the hit of a session that no longer exists.
-    pub(crate) fn remove(&mut self, place: &SessionPlace) {
+    pub(crate) fn remove(&mut self, place: &Target) {
         self.hits.retain(|hit| !hit.found.is_at(place));
     }
 }

@@ -15,7 +15,7 @@ use crate::analysis::run_diff::{RunDiff, RunSums, StepFacts, StepPair, Stretch};
 use crate::app::comparison::{Compared, Comparison, ComparisonState, place_of};
 use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::viewport::Focus;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::render::theme::Theme;
 use crate::render::wrap::{self, LineFrame};
 use crate::session::indexes::Needs;
@@ -267,7 +267,7 @@ fn side_of(pair: &StepPair, side: usize) -> Option<&StepFacts> {
 }
 
 /// The session of the other run, if it is not the shown one.
-fn other_of<'a>(scene: &PageScene<'a>) -> Option<&'a SessionPlace> {
+fn other_of<'a>(scene: &PageScene<'a>) -> Option<&'a Target> {
     scene.compared?.done()?.other.as_ref()
 }
 

@@ -12,7 +12,7 @@ use crate::app::input::action::{Action, LandmarkKind, Way};
 use crate::app::text::viewport::Focus;
 use crate::listing::call::CallScene;
 use crate::model::entry::EntryId;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 use crate::model::timestamp::Timestamp;
 use crate::model::transcript::Transcript;
 use crate::render::code::Colours;
@@ -121,7 +121,7 @@ pub enum Answer {
     /// It leads to this item.
     Go(Focus),
     /// It leads to another session, to the entry with this key or the call with this id.
-    Open(SessionPlace, String),
+    Open(Target, String),
 }
 
 /// The content of a page on the screen.

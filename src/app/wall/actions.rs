@@ -17,7 +17,7 @@ use crate::app::pop_ups::list_keys::ANYWHERE;
 use crate::app::screen::Screen;
 use crate::app::state::App;
 use crate::listing::sessions::SessionRowKey;
-use crate::model::found::SessionPlace;
+use crate::model::found::Target;
 
 /// Runs an action; `None` leaves it to the viewer.
 pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
@@ -45,7 +45,7 @@ pub(crate) fn act(app: &mut App, action: Action) -> Option<Vec<Effect>> {
                 input: Input::new(typed.unwrap_or_default()),
             };
         }
-        Action::Copy(CopyTarget::Path) => return Some(copy(wall, SessionPlace::address)),
+        Action::Copy(CopyTarget::Path) => return Some(copy(wall, Target::address)),
         Action::Copy(CopyTarget::Id) => {
             let id = wall.chosen().and_then(|row| row.head.id.clone());
             return Some(
@@ -112,7 +112,7 @@ fn to_next_need(wall: &mut Wall, screen: &mut Screen, way: Way) {
     }
 }
 
-fn copy(wall: &Wall, what: impl Fn(&SessionPlace) -> String) -> Vec<Effect> {
+fn copy(wall: &Wall, what: impl Fn(&Target) -> String) -> Vec<Effect> {
     wall.chosen()
         .map(|row| Effect::Copy(what(&row.place)))
         .into_iter()

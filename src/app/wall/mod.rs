@@ -21,7 +21,7 @@ use crate::app::views::list::List;
 use crate::app::views::page::Sheet;
 use crate::listing::sessions::{BY_NEED, SessionList, SessionRowKey};
 use crate::model::figures;
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -49,7 +49,7 @@ pub struct Wall {
     hides_preview: bool,
     /// Whether sessions that ended some time ago have rows of their own.
     shows_old: bool,
-    rows: HashMap<SessionPlace, SessionRow>,
+    rows: HashMap<Target, SessionRow>,
     list: List<SessionRowKey>,
     is_stale: bool,
 }

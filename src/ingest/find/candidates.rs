@@ -15,9 +15,9 @@ use crate::formats::generic::Generic;
 use crate::formats::roots::{Environment, FileRole, Pattern, Root, RootPattern, SessionName};
 use crate::formats::{self, DetectMode, registry};
 use crate::ingest::catalog::Unlisted;
-use crate::ingest::target::{OpenError, SessionHead, Target};
+use crate::ingest::target::{OpenError, SessionHead};
 use crate::ingest::{catalog, far, open, probe, sift};
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::{Lying, files_below, files_matching, files_matching_each};
@@ -86,10 +86,7 @@ impl DiscoveryQuery {
 
     /// The arguments that the user named.
     pub(crate) fn targets(&self) -> Vec<Target> {
-        let whole = |path: &PathBuf| Target {
-            path: path.clone(),
-            session: None,
-        };
+        let whole = |path: &PathBuf| Target::at(&path);
         if self.named.is_empty() {
             self.paths.iter().map(whole).collect()
         } else {
@@ -192,8 +189,8 @@ impl Candidate {
         (self.modified, self.size)
     }
 
-    pub(crate) fn place(&self) -> SessionPlace {
-        SessionPlace {
+    pub(crate) fn place(&self) -> Target {
+        Target {
             path: self.path.clone(),
             session: self.row.as_ref().map(|row| row.id.clone()),
         }
@@ -426,10 +423,7 @@ fn at_path(
     if open::is_database(path) {
         return databases.rows(&lying, None);
     }
-    open::plan(&Target {
-        path: path.to_owned(),
-        session: None,
-    })?;
+    open::plan(&Target::at(path))?;
     let named = SessionName::stem(path);
     Ok(vec![Candidate {
         is_asked: true,
@@ -681,10 +675,7 @@ fn of_database(
     format: Option<&'static dyn Format>,
     is_again: bool,
 ) -> Result<Vec<Candidate>, Unlisted> {
-    let target = Target {
-        path: lying.path.clone(),
-        session: None,
-    };
+    let target = Target::at(&lying.path);
     let heads = catalog::heads_at(&lying.path, format, is_again)?;
     let format = match format {
         Some(format) => format,

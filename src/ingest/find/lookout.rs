@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::candidates::{Candidate, DatabaseCache, DiscoveryQuery, collect};
 use super::facts::{FactReader, last_companion_time};
 use crate::ingest::target::OpenError;
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::discover::on_two_threads;
@@ -26,13 +26,13 @@ pub(crate) struct Lookout {
     search: DiscoveryQuery,
     databases: DatabaseCache,
     /// Sessions that were returned, with their stamps at the last scan.
-    returned: HashMap<SessionPlace, FileStamp>,
+    returned: HashMap<Target, FileStamp>,
     /// Files that cannot be read.
     unreadable: Vec<FoundSession>,
     /// Files that are no session, or belong to another one, with their stamps then.
-    passed: HashMap<SessionPlace, FileStamp>,
+    passed: HashMap<Target, FileStamp>,
     /// Sessions at rest, with their stamps and last timestamps then.
-    idle: HashMap<SessionPlace, (FileStamp, Option<Timestamp>)>,
+    idle: HashMap<Target, (FileStamp, Option<Timestamp>)>,
     /// Files beside sessions, with their time of modification and last timestamp.
     companions: HashMap<PathBuf, (Timestamp, Timestamp)>,
     /// Paths that the last scan could not read.
@@ -255,7 +255,7 @@ impl Lookout {
     }
 
     /// A session is not followed any more; it is returned again when it is written to.
-    pub(crate) fn set_idle(&mut self, place: SessionPlace, last: Option<Timestamp>) {
+    pub(crate) fn set_idle(&mut self, place: Target, last: Option<Timestamp>) {
         if let Some(stamp) = self.returned.remove(&place) {
             self.idle.insert(place, (stamp, last));
         }

@@ -8,7 +8,8 @@ use super::candidates::{Candidate, DatabaseCache, DiscoveryQuery, collect, place
 use super::facts::{FactReader, matches_name_end};
 use crate::formats;
 use crate::formats::roots::{Environment, SessionName, file_name};
-use crate::ingest::target::{OpenError, Target};
+use crate::ingest::target::OpenError;
+use crate::model::found::Target;
 use crate::model::text::Text;
 use crate::model::text::likeness::likeness;
 use crate::model::timestamp::Timestamp;
@@ -43,7 +44,7 @@ pub(crate) fn locate(
     }
     Some(match matching(argument, environment).as_slice() {
         [] => Err(none(argument, environment)),
-        [(_, only)] => Ok(target(only)),
+        [(_, only)] => Ok(only.place()),
         several => Err(ambiguous(argument, several, environment)),
     })
 }
@@ -137,14 +138,6 @@ pub(crate) fn name_of_file(path: &Path, format: &str) -> Option<(Text, Option<Te
         .and_then(|format| format.session_name(path))
         .or_else(|| SessionName::stem(path))?;
     Some((Text::clean(named.id), named.agent.map(Text::clean)))
-}
-
-fn target(candidate: &Candidate) -> Target {
-    let session = candidate.row.as_ref().map(|row| row.id.clone());
-    Target {
-        path: candidate.path.clone(),
-        session,
-    }
 }
 
 fn none(argument: &str, environment: &Environment) -> OpenError {

@@ -18,9 +18,9 @@ use crate::ingest;
 use crate::ingest::plan::read_head;
 use crate::ingest::probe;
 use crate::ingest::sift::{self, LineSieve, Sifted};
-use crate::ingest::target::{OpenError, Target};
+use crate::ingest::target::OpenError;
 use crate::model::edit::{Edit, Feed};
-use crate::model::found::FoundSession;
+use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::source::pattern::Listings;
@@ -171,10 +171,7 @@ impl Unread {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target {
-            path: self.candidate.path.clone(),
-            session: self.candidate.row.as_ref().map(|row| row.id.clone()),
-        }
+        self.candidate.place()
     }
 
     /// Searches its bytes. A session without a file of its own must be read instead.

@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::candidates::{DatabaseCache, DiscoveryQuery, collect};
 use super::facts::FactReader;
 use crate::ingest::target::OpenError;
-use crate::model::found::{FoundSession, SessionPlace, Sighting};
+use crate::model::found::{FoundSession, Sighting, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 
@@ -60,7 +60,7 @@ pub fn watch(search: DiscoveryQuery, clock: fn() -> Timestamp) -> ScanWatch {
 struct Looker {
     search: DiscoveryQuery,
     databases: DatabaseCache,
-    known: HashMap<SessionPlace, WatchedSession>,
+    known: HashMap<Target, WatchedSession>,
     /// Paths that the last scan could not read.
     refused: Vec<OpenError>,
 }
@@ -123,7 +123,7 @@ impl Looker {
                 return false;
             }
         }
-        let gone: Vec<SessionPlace> = self
+        let gone: Vec<Target> = self
             .known
             .keys()
             .filter(|place| !there.contains(place))
@@ -141,7 +141,7 @@ impl Looker {
     /// Sends the result for a path, if it changed.
     fn send_news(
         &mut self,
-        place: SessionPlace,
+        place: Target,
         (modified, size): (Option<Timestamp>, Option<u64>),
         found: Option<FoundSession>,
         send: &mut dyn FnMut(Sighting) -> bool,

@@ -1,7 +1,5 @@
 //! The doctor's report on a hand-made session.
 
-use std::path::PathBuf;
-
 use super::{examine, text};
 use crate::ingest::{FormatVerdict, Target};
 use crate::model::coverage::Coverage;
@@ -45,10 +43,7 @@ fn sick_session() -> Reading {
     out.tally.count(Fate::Faulty, FileId(0), 9);
     out.tally
         .record_fault(out.origin(), Text::clean("not JSON"));
-    let target = Target {
-        path: PathBuf::from("sick.jsonl"),
-        session: None,
-    };
+    let target = Target::at("sick.jsonl");
     let reason = Text::clean("no header");
     let verdicts = vec![FormatVerdict {
         format: "pi",

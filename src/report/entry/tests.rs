@@ -1,7 +1,5 @@
 //! The shape of `tv.entry/2`.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
 use super::of;
@@ -19,13 +17,7 @@ use crate::report::reading::{Contents, Reading};
 fn written(fill: impl FnOnce(&mut Batch)) -> Value {
     let mut batch = Batch::default();
     fill(&mut batch);
-    let reading = Reading::from_batch(
-        Target {
-            path: PathBuf::from("a.jsonl"),
-            session: None,
-        },
-        batch,
-    );
+    let reading = Reading::from_batch(Target::at("a.jsonl"), batch);
     let entry = reading.transcript.get(EntryId(0)).unwrap();
     let line = serde_json::to_string(&of((EntryId(0), entry), Contents::of(None), &reading, true))
         .unwrap();

@@ -1,7 +1,5 @@
 //! Figures of hand-made sessions, and the shape of the JSON.
 
-use std::path::PathBuf;
-
 use super::{SessionReport, of};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, Edit, MetaEdit};
@@ -28,10 +26,7 @@ fn entry(out: &mut Batch, key: &str, role: Role, text: &str) -> Entry {
 fn counted(fill: impl FnOnce(&mut Batch)) -> SessionReport<'static> {
     let mut batch = Batch::default();
     fill(&mut batch);
-    let target = Target {
-        path: PathBuf::from("evil\u{1b}[2J.jsonl"),
-        session: None,
-    };
+    let target = Target::at("evil\u{1b}[2J.jsonl");
     let reading = Box::leak(Box::new(Reading::from_batch(target, batch)));
     of(reading, Timestamp(2_000))
 }

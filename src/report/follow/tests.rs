@@ -76,10 +76,7 @@ fn what_was_written_is_not_written_again_when_its_file_is_written_anew() {
             batch: Box::new(batch),
         }
     };
-    let target = Target {
-        path: "session.json".into(),
-        session: None,
-    };
+    let target = Target::at("session.json");
     let options = PrintOptions {
         sessions: NamedSessions {
             targets: vec![Ok(target.clone())],

@@ -4,7 +4,7 @@ use std::path::Path;
 use super::{FoundTable, ListOptions, write};
 use crate::ingest::find::{DiscoveryQuery, Environment};
 use crate::model::figures;
-use crate::model::found::{FoundSession, SessionPlace};
+use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
 use crate::render::wrap;
@@ -115,10 +115,7 @@ fn a_session_that_runs_has_its_age_and_others_their_time() {
     let now = Timestamp(4_000_000_000_000);
     let at = Timestamp(now.0 - 300_000);
     let table = FoundTable::new(&options, now);
-    let place = || SessionPlace {
-        path: folder.path().join("a.jsonl"),
-        session: None,
-    };
+    let place = || Target::at(folder.path().join("a.jsonl"));
     let line = |found: FoundSession| {
         table.line(FoundSession {
             modified: Some(at),

@@ -1,7 +1,5 @@
 //! Branches and lanes add up to the session.
 
-use std::path::PathBuf;
-
 use proptest::prelude::{prop, proptest};
 
 use super::{branches, lanes};
@@ -63,13 +61,7 @@ fn reading(steps: &[Step]) -> Reading {
         }
         out.entry(entry);
     }
-    Reading::from_batch(
-        Target {
-            path: PathBuf::from("made"),
-            session: None,
-        },
-        out,
-    )
+    Reading::from_batch(Target::at("made"), out)
 }
 
 fn transcript(steps: &[Step]) -> Transcript {
@@ -177,10 +169,7 @@ fn requests_that_were_made_for_an_answer_are_of_its_lane() {
             model: None,
         });
     }
-    let target = Target {
-        path: PathBuf::from("made"),
-        session: None,
-    };
+    let target = Target::at("made");
     let reading = Reading::from_batch(target, out);
     let whole = figures::of(&reading, Timestamp(0));
     let of = |usage: &crate::report::spent::UsageFigures| (usage.requests, usage.input);

@@ -1,8 +1,6 @@
 //! Which entries are written, and in which order. Tests of the order use JSON, which does not
 //! depend on the layout.
 
-use std::path::PathBuf;
-
 use super::{BLOCKS, BranchChoice, Portioned, PrintOptions, Printer, end_of_portion};
 use crate::ingest::Target;
 use crate::model::edit::{Batch, MetaEdit};
@@ -17,10 +15,7 @@ use crate::report::reading::{Contents, NamedSessions, Reading};
 use crate::report::rows::Paper;
 
 fn options(level: Level, json: bool) -> PrintOptions {
-    let target = Target {
-        path: PathBuf::from("a.jsonl"),
-        session: None,
-    };
+    let target = Target::at("a.jsonl");
     let paper = Paper {
         width: 60,
         colour: false,
