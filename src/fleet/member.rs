@@ -23,7 +23,6 @@ use crate::model::turn::TurnFacts;
 use crate::session::{Session, SessionChange};
 use crate::source::fs;
 use crate::source::rows::DatabaseFailure;
-use crate::source::stamp::Stamp;
 use crate::source::watch::Hints;
 
 /// Bytes of bodies that stay in memory: those of the last messages.
@@ -388,7 +387,7 @@ impl<'o> FleetMember<'o> {
     fn written(&self) -> Option<Timestamp> {
         match self.found.session {
             Some(_) => self.found.modified,
-            None => Stamp::of(&self.found.path).ok().map(|stamp| stamp.moment()),
+            None => fs::written(&self.found.path),
         }
     }
 

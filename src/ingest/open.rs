@@ -17,14 +17,15 @@ use crate::model::found::Target;
 use crate::model::record::Shape;
 use crate::model::text::{Text, text_of};
 use crate::source::discover::{FolderContents, files_below};
+use crate::source::expansion::{Closed, ClosedReason};
 use crate::source::follow;
 use crate::source::fs::{self, PathKind};
-use crate::source::pattern::{Closed, ClosedReason, matches};
+use crate::source::pattern::matches;
+use crate::source::read::read_range;
 use crate::source::regular::{self, Fence};
 use crate::source::remote::is_far;
 use crate::source::rewritten::Rewritten;
 use crate::source::rows;
-use crate::source::stamp::{Stamp, read_range};
 
 /// Maximum depth at which a folder is searched for session files.
 const DEEPEST: usize = 3;
@@ -393,7 +394,7 @@ pub(crate) fn contains_sessions(folder: &Path) -> bool {
 }
 
 fn modified(path: &Path) -> Option<(i64, i64)> {
-    Stamp::of(path).ok().map(|stamp| stamp.modified())
+    fs::metadata(path).ok().map(|stamp| stamp.modified())
 }
 
 fn stem(path: &Path) -> Option<String> {

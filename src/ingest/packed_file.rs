@@ -22,11 +22,10 @@ use crate::model::record::{FileId, Shape};
 use crate::model::text::Text;
 use crate::source::budget;
 use crate::source::follow::{is_absence, why_unread};
-use crate::source::fs::File;
+use crate::source::fs::{self, File, Metadata};
 use crate::source::lines::LineBuffer;
 use crate::source::packed::{self, Packing};
 use crate::source::rewritten::{PATIENCE, RETRY};
-use crate::source::stamp::Stamp;
 use crate::source::stream::{StreamPiece, start};
 use crate::source::{regular, zip};
 
@@ -43,10 +42,10 @@ pub(crate) struct PackedFile {
     /// A document, until it is complete.
     document: Vec<u8>,
     has_been_read: bool,
-    /// Stamp of the file that was read last.
-    read: Stamp,
+    /// Metadata of the file that was read last.
+    read: Metadata,
     /// An incomplete version, and since when.
-    broken: Option<(Stamp, Instant)>,
+    broken: Option<(Metadata, Instant)>,
     /// The state that was reported.
     link: LinkState,
 }
@@ -74,7 +73,7 @@ impl PackedFile {
             buffer: LineBuffer::new(FileId(0)),
             document: Vec::new(),
             has_been_read: false,
-            read: Stamp::of(&plan.path)?,
+            read: fs::metadata(&plan.path)?,
             broken: None,
             link: LinkState::Live,
         };
@@ -175,7 +174,7 @@ impl PackedFile {
 
     /// Polls the file. Returns its state, if that changed, and whether it is to be read again.
     pub(crate) fn poll(&mut self) -> (Option<LinkState>, bool) {
-        let (link, is_other) = match Stamp::of(&self.path) {
+        let (link, is_other) = match fs::metadata(&self.path) {
             Ok(stamp) => (LinkState::Live, self.has_new_version(stamp)),
             Err(error) if is_absence(&error) => (LinkState::Deleted, false),
             Err(error) => (
@@ -188,7 +187,7 @@ impl PackedFile {
     }
 
     /// Whether it is another version than was read, and is complete or unlikely to become so.
-    fn has_new_version(&mut self, stamp: Stamp) -> bool {
+    fn has_new_version(&mut self, stamp: Metadata) -> bool {
         if self.packing != Packing::Zip || self.read == stamp {
             return false;
         }

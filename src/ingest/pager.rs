@@ -20,12 +20,12 @@ use crate::model::record::{FileId, Origin, Record};
 use crate::model::text::{Text, prefix};
 use crate::model::timestamp::Timestamp;
 use crate::source::document::{split, split_values};
-use crate::source::fs::File;
+use crate::source::fs::{self, File, Metadata};
 use crate::source::lines::held_of;
 use crate::source::packed::packing_of;
+use crate::source::read::read_range;
 use crate::source::regular::LARGEST;
 use crate::source::rows::{Database, SqlValue};
-use crate::source::stamp::{Stamp, read_range};
 
 /// Reads records of a session, or of joined sessions, again by their origin. It has file handles of
 /// its own, so several pagers can work in parallel.
@@ -36,7 +36,7 @@ pub struct Pager(Vec<SessionPager>);
 struct SessionPager {
     files: FileTable,
     /// The file that was read last, which usually holds the next record too.
-    open: Option<(PathBuf, File, Stamp)>,
+    open: Option<(PathBuf, File, Metadata)>,
     /// The copy of a session from a pipe, which has no other file.
     copy: Option<Arc<File>>,
     database: Option<Database>,
@@ -396,7 +396,7 @@ impl SessionPager {
         if let Some(copy) = self.copy.as_ref().filter(|_| is_first) {
             return Ok(copy);
         }
-        let stamp = Stamp::of(path)?;
+        let stamp = fs::metadata(path)?;
         let is_open = self
             .open
             .as_ref()
@@ -407,7 +407,7 @@ impl SessionPager {
             if packing_of(&file)?.is_some() {
                 return Err(io::Error::from(io::ErrorKind::Unsupported));
             }
-            let stamp = Stamp::of_file(&file)?;
+            let stamp = file.metadata()?;
             self.open = Some((path.to_owned(), file, stamp));
         }
         let open = self.open.as_ref().map(|(_, file, _)| file);

@@ -17,8 +17,8 @@ use crate::model::text::Text;
 use crate::source::fs;
 use crate::source::packed::{self, Packing};
 use crate::source::pattern::{expand, from_root, named_like};
+use crate::source::read::read_range;
 use crate::source::regular;
-use crate::source::stamp::{Stamp, read_range};
 use crate::source::watch::Watcher;
 
 /// How a session is read.
@@ -241,7 +241,7 @@ pub(crate) fn read_head(path: &Path) -> io::Result<FileHead> {
             packing: Some(packing),
         });
     }
-    let len = Stamp::of_file(&file)?.len;
+    let len = file.metadata()?.len;
     Ok(FileHead {
         is_whole: len <= bytes.len() as u64,
         bytes,

@@ -13,8 +13,8 @@ use crate::formats::roots::FileRole;
 use crate::model::edit::{Feed, Stage};
 use crate::model::record::Shape;
 use crate::source::lines::{Line, LineBuffer};
+use crate::source::read::read_range;
 use crate::source::regular;
-use crate::source::stamp::{Stamp, read_range};
 
 /// Files must be at least this many times longer than the preview.
 const WORTH_IT: u64 = 4;
@@ -52,7 +52,7 @@ fn last_lines(
     emitter: &mut Emitter<'_>,
 ) -> io::Result<bool> {
     let file = regular::open(&plan.path)?;
-    let len = Stamp::of_file(&file)?.len;
+    let len = file.metadata()?.len;
     let mut size = if len > WORTH_IT * window { window } else { len };
     while size < len && size <= WIDEST {
         let bytes = read_range(

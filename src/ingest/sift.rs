@@ -31,8 +31,8 @@ use crate::source::fs::{self, File};
 use crate::source::lines::Line;
 use crate::source::packed::{self, Packing};
 use crate::source::pattern::{Listings, expand, from_root};
+use crate::source::read::{read_at, read_range};
 use crate::source::regular::{self, Fence};
-use crate::source::stamp::{Stamp, read_at, read_range};
 
 /// Bytes that are searched at once; small enough to stay in the processor's cache.
 const BLOCK: usize = 256 << 10;
@@ -118,12 +118,12 @@ pub(crate) fn search(
         let within = || {
             fence
                 .open(file)
-                .and_then(|opened| Ok((Stamp::of_file(&opened)?, opened)))
+                .and_then(|opened| Ok((opened.metadata()?, opened)))
         };
         let open = if is_file {
             regular::open_seen
         } else {
-            regular::open_stamped
+            regular::open_with_metadata
         };
         let opened = if file == path { open(file) } else { within() };
         let found = match opened
@@ -557,7 +557,7 @@ pub(crate) fn lines_within(
     sieve: LineSieve<'_>,
 ) -> io::Result<Vec<PickedLine>> {
     let file = regular::open(path)?;
-    let len = Stamp::of_file(&file)?.len;
+    let len = file.metadata()?.len;
     let start = if part.start == 0 {
         0
     } else {

@@ -9,52 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::fs::{self, Metadata, PathKind};
-use super::pattern::{Closed, Expansion, Listings, closed, expand_with};
+use super::expansion::{Closed, Expansion, WalkedFile};
+use super::fs::{self, PathKind};
+use super::pattern::{Listings, closed, expand_with};
 use super::remote;
-use super::stamp::Stamp;
 
 /// Files whose metadata a thread reads at a time.
 const PORTION: usize = 256;
-
-/// A file that a walk found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lying {
-    pub(crate) path: PathBuf,
-    /// Length and time of the last write; `None` if the system does not say.
-    pub(crate) stamp: Option<Stamp>,
-}
-
-impl Lying {
-    pub(crate) fn at(path: PathBuf) -> Self {
-        let stamp = Stamp::of(&path).ok();
-        Self { path, stamp }
-    }
-}
-
-/// What a pattern names.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NamedFiles {
-    pub(crate) files: Vec<Lying>,
-    /// Folders that were listed or are missing: if one changes, so may the files.
-    pub(crate) folders: Vec<PathBuf>,
-    /// What is on the way and cannot be opened.
-    pub(crate) closed: Vec<Closed>,
-}
-
-impl From<remote::PatternMatches> for NamedFiles {
-    fn from(named: remote::PatternMatches) -> Self {
-        let lying = |(path, metadata): (PathBuf, Option<Metadata>)| Lying {
-            path,
-            stamp: metadata.as_ref().map(Stamp::from),
-        };
-        Self {
-            files: named.files.into_iter().map(lying).collect(),
-            folders: named.folders,
-            closed: named.closed.into_iter().map(Closed::from).collect(),
-        }
-    }
-}
 
 /// What lies below a folder.
 #[derive(Debug, Default)]
@@ -64,7 +25,13 @@ pub(crate) struct FolderContents {
     pub(crate) closed: Vec<Closed>,
 }
 
-pub(crate) fn files_matching(pattern: &Path) -> Vec<Lying> {
+/// The file at a path.
+pub(crate) fn file_at(path: PathBuf) -> WalkedFile {
+    let metadata = fs::metadata(&path).ok();
+    WalkedFile { path, metadata }
+}
+
+pub(crate) fn files_matching(pattern: &Path) -> Vec<WalkedFile> {
     files_matching_each(&[pattern.to_owned()], &Listings::default())
         .into_iter()
         .flat_map(|named| named.files)
@@ -73,7 +40,10 @@ pub(crate) fn files_matching(pattern: &Path) -> Vec<Lying> {
 
 /// The files that each of some patterns names. There may be tens of thousands, so two threads read
 /// their metadata; another machine walks its folders itself.
-pub(crate) fn files_matching_each(patterns: &[PathBuf], listings: &Listings) -> Vec<NamedFiles> {
+pub(crate) fn files_matching_each(
+    patterns: &[PathBuf],
+    listings: &Listings,
+) -> Vec<Expansion<WalkedFile>> {
     if let Some((host, _)) = patterns.first().and_then(|first| remote::split(first)) {
         let there: Vec<PathBuf> = patterns
             .iter()
@@ -81,46 +51,26 @@ pub(crate) fn files_matching_each(patterns: &[PathBuf], listings: &Listings) -> 
             .filter(|(other, _)| Arc::ptr_eq(&host, other))
             .map(|(_, path)| path)
             .collect();
-        let named = host.files_matching(&there).unwrap_or_default();
-        return named.into_iter().map(NamedFiles::from).collect();
+        return host.files_matching(&there).unwrap_or_default();
     }
-    let mut paths: Vec<PathBuf> = Vec::new();
-    let named: Vec<(usize, Expansion)> =
-        on_two_threads(patterns, |pattern| expand_with(pattern, listings))
-            .into_iter()
-            .map(|mut found| {
-                let count = found.files.len();
-                paths.append(&mut found.files);
-                (count, found)
-            })
-            .collect();
-    let portions: Vec<&[PathBuf]> = paths.chunks(PORTION).collect();
-    let stamps = on_two_threads(&portions, |portion| {
+    let named = on_two_threads(patterns, |pattern| expand_with(pattern, listings));
+    let paths: Vec<&PathBuf> = named.iter().flat_map(|named| &named.files).collect();
+    let portions: Vec<&[&PathBuf]> = paths.chunks(PORTION).collect();
+    let metadata = on_two_threads(&portions, |portion| {
         portion
             .iter()
-            .map(|path| Stamp::of(path).ok())
+            .map(|path| fs::metadata(path).ok())
             .collect::<Vec<_>>()
     });
-    let stamps: Vec<Option<Stamp>> = stamps.into_iter().flatten().collect();
-    let mut lying = paths
+    let mut metadata = metadata.into_iter().flatten();
+    let mut walked = |path| WalkedFile {
+        path,
+        metadata: metadata.next().flatten(),
+    };
+    named
         .into_iter()
-        .zip(stamps)
-        .map(|(path, stamp)| Lying { path, stamp });
-    let named = named.into_iter().map(
-        |(
-            count,
-            Expansion {
-                directories,
-                closed,
-                ..
-            },
-        )| NamedFiles {
-            files: lying.by_ref().take(count).collect(),
-            folders: directories,
-            closed,
-        },
-    );
-    named.collect()
+        .map(|named| named.map(&mut walked))
+        .collect()
 }
 
 /// Maps items on two threads; results keep the order of the items.
@@ -249,16 +199,16 @@ mod tests {
     }
 
     #[test]
-    fn patterns_name_files_with_their_stamps() {
+    fn patterns_name_files_with_their_metadata() {
         let tree = tree(&["p/one.jsonl", "q/two.jsonl", "q/three.txt"]);
         let found = files_matching(&tree.path().join("*/*.jsonl"));
         assert!(
             found
                 .iter()
-                .all(|lying| lying.stamp.is_some_and(|stamp| stamp.len == 5))
+                .all(|file| file.metadata.is_some_and(|metadata| metadata.len == 5))
         );
         assert_eq!(
-            names(tree.path(), found.into_iter().map(|lying| lying.path)),
+            names(tree.path(), found.into_iter().map(|file| file.path)),
             ["p/one.jsonl", "q/two.jsonl"]
         );
     }
@@ -297,6 +247,6 @@ mod tests {
                 .collect::<Vec<_>>(),
             each.iter().collect::<Vec<_>>()
         );
-        assert_eq!(together[3].folders, [tree.path()]);
+        assert_eq!(together[3].directories, [tree.path()]);
     }
 }

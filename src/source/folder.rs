@@ -10,8 +10,8 @@ use std::hash::Hash;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::fs;
 use super::pattern::expand;
-use super::stamp::Stamp;
 use super::watch::Hints;
 
 /// Recently changed files, checked at each poll.
@@ -176,12 +176,8 @@ impl PatternFiles {
 }
 
 fn modified(directory: &Path) -> Option<(i64, i64)> {
-    let path = if directory.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        directory
-    };
-    Stamp::of(path).ok().map(|stamp| stamp.modified())
+    let metadata = fs::metadata(fs::or_here(directory)).ok()?;
+    Some(metadata.modified())
 }
 
 /// A round over items: recent ones each time, the others in slices.

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use self::failure::FollowFailure;
 use self::identity::FollowIdentity;
-use super::fs::File;
+use super::fs::{self, File, Metadata};
+use super::read::read_at;
 use super::regular::Fence;
-use super::stamp::{Stamp, read_at};
 
 /// The result of a poll.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct Follower {
     fence: Fence,
     file: Option<File>,
     read_at: ReadAt,
-    stamp: Stamp,
+    stamp: Metadata,
     pub(crate) offset: u64,
     identity: FollowIdentity,
     /// Length of the replaced file whose descriptor is still being read.
@@ -75,7 +75,7 @@ impl Follower {
     /// Opens a file that must lie within the fence; reading begins at 0.
     pub(crate) fn open(path: &Path, fence: Fence) -> io::Result<Self> {
         let file = fence.open(path)?;
-        let stamp = Stamp::of_file(&file)?;
+        let stamp = file.metadata()?;
         Ok(Self {
             path: path.to_owned(),
             fence,
@@ -106,7 +106,7 @@ impl Follower {
 
     /// Whether the followed file is at another path now.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        Stamp::of(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
+        fs::metadata(path).is_ok_and(|stamp| stamp.is_same_file(&self.stamp))
     }
 
     /// The length of the file at the last poll, where reading ends.
@@ -205,7 +205,7 @@ impl Follower {
     }
 
     fn check(&mut self) -> io::Result<FollowChange> {
-        let named = match Stamp::of(&self.path) {
+        let named = match fs::metadata(&self.path) {
             Ok(stamp) => stamp,
             Err(error) if is_absence(&error) => return Ok(self.check_gone()),
             Err(error) => return Err(error),
@@ -280,7 +280,7 @@ impl Follower {
         if let Some(len) = self
             .file
             .as_ref()
-            .and_then(|file| Stamp::of_file(file).ok())
+            .and_then(|file| file.metadata().ok())
             .map(|stamp| stamp.len)
         {
             let end = *self.drain_to.get_or_insert(len);
@@ -290,7 +290,7 @@ impl Follower {
             }
         }
         let file = self.fence.open(&self.path)?;
-        let stamp = Stamp::of_file(&file)?;
+        let stamp = file.metadata()?;
         if stamp.len == 0 && self.offset > 0 {
             // Created but not written yet: what was read stays until there is something else.
             return Ok(FollowChange::Quiet);
@@ -321,7 +321,7 @@ impl Follower {
         let len = self
             .file
             .as_ref()
-            .and_then(|file| Stamp::of_file(file).ok())
+            .and_then(|file| file.metadata().ok())
             .map_or(0, |stamp| stamp.len);
         let has_more = len > self.offset;
         if has_more {

@@ -70,6 +70,15 @@ pub(crate) fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// The folder that a path names: an empty one names the working directory.
+pub(crate) fn or_here(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    }
+}
+
 /// The entries of a folder in any order, each with what it is itself.
 pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(OsString, PathKind)>> {
     if let Some((host, folder)) = remote::split(folder) {
@@ -77,7 +86,7 @@ pub(crate) fn entries(folder: &Path) -> io::Result<Vec<(OsString, PathKind)>> {
     }
     let entry =
         |entry: std::fs::DirEntry| Some((entry.file_name(), entry.file_type().ok()?.into()));
-    Ok(std::fs::read_dir(folder)?
+    Ok(std::fs::read_dir(or_here(folder))?
         .flatten()
         .filter_map(entry)
         .collect())

@@ -71,6 +71,21 @@ impl Metadata {
         self.kind == PathKind::Folder
     }
 
+    /// Whether it is the same file, perhaps in another state.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+
+    /// Device and inode: the same for all names of the file.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
+    /// When it was last written, in seconds and ns: orders files, says nothing about the clock.
+    pub(crate) fn modified(&self) -> (i64, i64) {
+        (self.seconds, self.nanoseconds)
+    }
+
     /// When it was last written, as a point in time.
     pub(crate) fn moment(&self) -> Timestamp {
         let ms = self.seconds.saturating_mul(1_000);

@@ -10,7 +10,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::budget;
 use super::fs::File;
-use super::stamp::read_range;
+use super::read::read_range;
 use super::zip::{self, Zip};
 use super::zstd::Zstd;
 

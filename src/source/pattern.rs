@@ -8,59 +8,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::expansion::{Closed, ClosedReason, Expansion};
 use super::fs::{self, PathKind};
 use super::remote::{self, is_far};
 
 /// `**` descends no deeper and follows no links, so that no loop can hold it.
 const DEEPEST: usize = 16;
-
-/// The files that a pattern names now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expansion {
-    /// Sorted by path.
-    pub(crate) files: Vec<PathBuf>,
-    /// Directories that were listed or are missing: if one changes, so may the files.
-    pub(crate) directories: Vec<PathBuf>,
-    /// What is on the way and cannot be opened.
-    pub(crate) closed: Vec<Closed>,
-}
-
-impl From<remote::PatternMatches> for Expansion {
-    fn from(named: remote::PatternMatches) -> Self {
-        Self {
-            files: named.files.into_iter().map(|(path, _)| path).collect(),
-            directories: named.folders,
-            closed: named.closed.into_iter().map(Closed::from).collect(),
-        }
-    }
-}
-
-impl From<(PathBuf, Result<i32, PathKind>, bool)> for Closed {
-    fn from((path, why, is_file): (PathBuf, Result<i32, PathKind>, bool)) -> Self {
-        let why = why.map_or_else(ClosedReason::Kind, ClosedReason::System);
-        Self { path, why, is_file }
-    }
-}
-
-/// Something that exists and cannot be opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Closed {
-    /// A file or folder that the system does not open, or a link that leads nowhere.
-    pub(crate) path: PathBuf,
-    pub(crate) why: ClosedReason,
-    /// Whether it has the name of a file that was searched for; else it is on the way to such
-    /// files.
-    pub(crate) is_file: bool,
-}
-
-/// Why something cannot be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClosedReason {
-    /// The error number of the system.
-    System(i32),
-    /// It is something else than a file.
-    Kind(PathKind),
-}
 
 /// A cache of folder listings shared by threads: many patterns lead through the same folders.
 #[derive(Debug, Default)]
@@ -108,11 +61,9 @@ pub fn expand(pattern: &Path) -> Expansion {
 pub(crate) fn expand_with(pattern: &Path, listings: &Listings) -> Expansion {
     if let Some((host, there)) = remote::split(pattern) {
         // It walks its folders itself: each step from here would wait for an answer.
-        let named = host
-            .files_matching(&[there])
-            .ok()
-            .and_then(|mut named| named.pop());
-        return named.map_or_else(Expansion::default, Expansion::from);
+        let named = host.files_matching(&[there]).ok();
+        let named = named.and_then(|mut named| named.pop());
+        return named.unwrap_or_default().map(|file| file.path);
     }
     let mut found = Expansion::default();
     if is_literal(pattern) {
@@ -265,12 +216,7 @@ fn add_file(path: PathBuf, has_ending: bool, found: &mut Expansion) {
 }
 
 fn list(directory: &Path) -> FolderListing {
-    let path = if directory.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        directory
-    };
-    let mut entries = fs::entries(path)?;
+    let mut entries = fs::entries(directory)?;
     entries.sort_unstable_by(|(a, _), (b, _)| by_number(a, b));
     Ok(entries)
 }

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use super::fs::{self, File, Metadata, PathKind};
+use super::read::read_range;
 use super::remote::is_far;
-use super::stamp::{Stamp, read_range};
 
 /// Largest file that is read whole, in bytes; a larger one is no document of a session, but damage.
 pub(crate) const LARGEST: u64 = 256 << 20;
 
 /// Opens a regular file; anything else is an error at once.
 pub fn open(path: &Path) -> io::Result<File> {
-    open_stamped(path).map(|(_, file)| file)
+    open_with_metadata(path).map(|(_, file)| file)
 }
 
 /// As [`open`], for files that must be of one moment.
@@ -24,26 +24,17 @@ pub(super) fn open_current(path: &Path) -> io::Result<File> {
     open(path).map(File::current)
 }
 
-/// As [`open`], with the file's stamp.
-pub(crate) fn open_stamped(path: &Path) -> io::Result<(Stamp, File)> {
-    open_with_facts(path).map(|(metadata, file)| (Stamp::from(&metadata), file))
-}
-
-/// As [`open`], with facts about the file.
-pub(super) fn open_with_facts(path: &Path) -> io::Result<(Metadata, File)> {
+/// As [`open`], with the file's metadata.
+pub(crate) fn open_with_metadata(path: &Path) -> io::Result<(Metadata, File)> {
     // Merely opening some devices has effects; the far side looks by itself.
     if !is_far(path) {
         expect_regular(fs::metadata(path)?.kind)?;
     }
-    open_found(path)
+    open_seen(path)
 }
 
-/// As [`open_stamped`], for a path that was just found to be a regular file.
-pub(crate) fn open_seen(path: &Path) -> io::Result<(Stamp, File)> {
-    open_found(path).map(|(metadata, file)| (Stamp::from(&metadata), file))
-}
-
-fn open_found(path: &Path) -> io::Result<(Metadata, File)> {
+/// As [`open_with_metadata`], for a path that was just found to be a regular file.
+pub(crate) fn open_seen(path: &Path) -> io::Result<(Metadata, File)> {
     let (metadata, file) = fs::open(path)?;
     expect_regular(metadata.kind)?;
     Ok((metadata, file))
@@ -51,8 +42,8 @@ fn open_found(path: &Path) -> io::Result<(Metadata, File)> {
 
 /// All of a file of at most `most` bytes.
 pub(crate) fn read_small(path: &Path, most: usize) -> Option<Vec<u8>> {
-    let (stamp, file) = open_stamped(path).ok()?;
-    (stamp.len <= most as u64)
+    let (metadata, file) = open_with_metadata(path).ok()?;
+    (metadata.len <= most as u64)
         .then(|| read_range(&file, 0, most).ok())
         .flatten()
 }
@@ -89,10 +80,7 @@ type Folders = LazyLock<Vec<PathBuf>, Box<dyn FnOnce() -> Vec<PathBuf> + Send + 
 impl Fence {
     /// A fence around these folders; a missing folder encloses nothing.
     pub(crate) fn around(folders: impl FnOnce() -> Vec<PathBuf> + Send + Sync + 'static) -> Self {
-        let real = |folder: PathBuf| {
-            let is_here = folder.as_os_str().is_empty();
-            fs::canonicalize(if is_here { Path::new(".") } else { &folder }).ok()
-        };
+        let real = |folder: PathBuf| fs::canonicalize(fs::or_here(&folder)).ok();
         let real = move || folders().into_iter().filter_map(real).collect();
         Self(Some(Arc::new(LazyLock::new(Box::new(real)))))
     }
@@ -122,11 +110,8 @@ fn is_inside(file: &File, path: &Path, folders: &[PathBuf]) -> bool {
     let Ok(real) = fs::canonicalize(path) else {
         return false;
     };
-    let same = |one: Stamp, other: Stamp| one.is_same_file(&other);
-    is_within(&real)
-        && Stamp::of(&real)
-            .and_then(|real| Ok(same(real, Stamp::of_file(file)?)))
-            .unwrap_or(false)
+    let is_same = || Ok::<_, io::Error>(fs::metadata(&real)?.is_same_file(&file.metadata()?));
+    is_within(&real) && is_same().unwrap_or(false)
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 pub use self::file::FarFile;
 use self::seen::{Answers, Asked, FileSaid, SeenFile};
+use super::expansion::{Closed, Expansion, WalkedFile};
 use super::metadata::{Metadata, PathKind};
 pub use super::wire::Introduction;
 use super::wire::{
@@ -143,16 +144,6 @@ pub(crate) fn expect<'p>(paths: impl IntoIterator<Item = &'p Path>) {
 /// Whether a path is of another machine.
 pub fn is_far(path: &Path) -> bool {
     split(path).is_some()
-}
-
-/// What a pattern names there.
-pub(super) struct PatternMatches {
-    /// The files, with what is known of them.
-    pub(super) files: Vec<(PathBuf, Option<Metadata>)>,
-    /// Folders that were listed or are missing.
-    pub(super) folders: Vec<PathBuf>,
-    /// What cannot be opened: the error's number or what it is, and whether it has the name of a file.
-    pub(super) closed: Vec<(PathBuf, Result<i32, PathKind>, bool)>,
 }
 
 pub struct Host {
@@ -381,17 +372,19 @@ impl Host {
     }
 
     /// The files that each of some patterns names.
-    pub(super) fn files_matching(&self, patterns: &[PathBuf]) -> io::Result<Vec<PatternMatches>> {
+    pub(super) fn files_matching(
+        &self,
+        patterns: &[PathBuf],
+    ) -> io::Result<Vec<Expansion<WalkedFile>>> {
         let is_missing = |pattern: &PathBuf| self.answers().is_missing(pattern, self.events());
         if patterns.iter().all(is_missing) {
             let folder = |pattern: &PathBuf| -> PathBuf {
                 let is_star = |part: &std::ffi::OsStr| part.as_bytes().contains(&b'*');
                 pattern.iter().take_while(|part| !is_star(part)).collect()
             };
-            let nothing = |pattern: &PathBuf| PatternMatches {
-                files: Vec::new(),
-                folders: vec![self.path(&folder(pattern))],
-                closed: Vec::new(),
+            let nothing = |pattern: &PathBuf| Expansion {
+                directories: vec![self.path(&folder(pattern))],
+                ..Expansion::default()
             };
             return Ok(patterns.iter().map(nothing).collect());
         }
@@ -404,21 +397,35 @@ impl Host {
         }
         let here = |bytes| Ok(self.path(&path_of(bytes)?));
         let named = |found: NamedThere| {
-            let files = found.files.into_iter();
-            let files = files.map(|(path, metadata)| {
-                let metadata = metadata.map(|metadata| self.marked(metadata));
-                Ok((here(path)?, metadata))
-            });
-            let closed = found.closed.into_iter();
-            let closed = closed.map(|(path, why, is_file)| Ok((here(path)?, why, is_file)));
-            Ok(PatternMatches {
-                files: files.collect::<io::Result<_>>()?,
-                folders: found
+            let file = |(path, metadata): (_, Option<Metadata>)| {
+                Ok(WalkedFile {
+                    path: here(path)?,
+                    metadata: metadata.map(|metadata| self.marked(metadata)),
+                })
+            };
+            let closed = |(path, why, is_file)| {
+                Ok(Closed {
+                    path: here(path)?,
+                    why,
+                    is_file,
+                })
+            };
+            Ok(Expansion {
+                files: found
+                    .files
+                    .into_iter()
+                    .map(file)
+                    .collect::<io::Result<_>>()?,
+                directories: found
                     .folders
                     .into_iter()
                     .map(here)
                     .collect::<io::Result<_>>()?,
-                closed: closed.collect::<io::Result<_>>()?,
+                closed: found
+                    .closed
+                    .into_iter()
+                    .map(closed)
+                    .collect::<io::Result<_>>()?,
             })
         };
         found.into_iter().map(named).collect()

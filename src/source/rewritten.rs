@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::follow::{is_absence, why_unread};
+use super::fs::{self, Metadata};
 use super::regular::{Fence, LARGEST};
-use super::stamp::Stamp;
 use crate::model::fingerprint::hash_of;
 
 /// Delay before a file that is being written is read again.
@@ -33,7 +33,7 @@ pub(crate) enum RewriteCheck {
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     path: Arc<Path>,
-    stamp: Option<Stamp>,
+    stamp: Option<Metadata>,
     /// The hash of the content that was returned last.
     hash: Option<u64>,
     /// Read twice in the same state: two changes may share one time stamp.
@@ -99,7 +99,7 @@ impl Rewritten {
     /// Reads the file as it is now, broken or not.
     pub(crate) fn read(&mut self) -> io::Result<Vec<u8>> {
         let file = self.fence.open(&self.path)?;
-        let stamp = Stamp::of_file(&file)?;
+        let stamp = file.metadata()?;
         let too_large = || io::Error::other(format!("it has more than {} MiB", LARGEST >> 20));
         if stamp.len > LARGEST {
             return Err(too_large());
@@ -121,7 +121,7 @@ impl Rewritten {
         now: Instant,
         is_complete: impl Fn(&[u8]) -> bool,
     ) -> io::Result<RewriteCheck> {
-        let stamp = Stamp::of(&self.path)?;
+        let stamp = fs::metadata(&self.path)?;
         let is_touched = self.stamp != Some(stamp);
         if (!is_touched && self.is_settled && self.broken_since.is_none())
             || self.retry.is_some_and(|retry| now < retry)

@@ -29,8 +29,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::follow::{is_absence, why_unread};
-use super::fs;
-use super::stamp::Stamp;
+use super::fs::{self, Metadata};
 
 #[cfg(feature = "sqlite")]
 pub(crate) use self::connection::Database;
@@ -182,15 +181,15 @@ impl From<DatabaseFailure> for io::Error {
 /// Distinguishes states of a database by the files that a writer changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatabaseState {
-    pub(crate) base: Stamp,
+    pub(crate) base: Metadata,
     /// The write-ahead log, if there is one that is not empty.
-    pub(crate) log: Option<Stamp>,
+    pub(crate) log: Option<Metadata>,
 }
 
 impl DatabaseState {
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        let base = Stamp::of(path)?;
-        let log = Stamp::of(&sidecar(path, "-wal"))
+        let base = fs::metadata(path)?;
+        let log = fs::metadata(&sidecar(path, "-wal"))
             .ok()
             .filter(|stamp| stamp.len > 0);
         Ok(Self { base, log })

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use super::discover::{NamedFiles, files_matching_each};
+use super::discover::files_matching_each;
+use super::expansion::{Closed, Expansion, WalkedFile};
 use super::fs::{self, File, Metadata};
-use super::pattern::{ClosedReason, Listings};
+use super::pattern::Listings;
 use super::process::is_running_since;
+use super::read::read_at;
 use super::regular;
 use super::rows::refuse_to_write;
-use super::stamp::read_at;
 use super::watch::{Watcher, file_system};
 use super::wire::{
     BEGINNING, Bytes, EVENT, Greeting, Introduction, MAGIC, NamedThere, PORTION, PROTOCOL, Reply,
@@ -194,7 +195,7 @@ impl<A: Access> Server<A> {
 
     fn regular(&self, path: &Path) -> io::Result<(Metadata, File)> {
         if self.access.may_read(path) {
-            regular::open_with_facts(path)
+            regular::open_with_metadata(path)
         } else {
             Err(refused())
         }
@@ -247,7 +248,7 @@ impl<A: Access> Server<A> {
                 .may_expand(pattern)
                 .then(|| found.next())
                 .flatten();
-            named.map_or_else(NamedThere::nothing, NamedThere::of)
+            named.map(NamedThere::of).unwrap_or_default()
         });
         Ok(WireAnswer::Named(named.collect()))
     }
@@ -271,33 +272,17 @@ fn refused() -> io::Error {
 }
 
 impl NamedThere {
-    fn nothing() -> Self {
+    fn of(named: Expansion<WalkedFile>) -> Self {
+        let file = |file: WalkedFile| (bytes_of(&file.path), file.metadata);
+        let closed = |closed: Closed| (bytes_of(&closed.path), closed.why, closed.is_file);
         Self {
-            files: Vec::new(),
-            folders: Vec::new(),
-            closed: Vec::new(),
-        }
-    }
-
-    fn of(named: NamedFiles) -> Self {
-        Self {
-            files: named
-                .files
-                .into_iter()
-                .map(|lying| (bytes_of(&lying.path), fs::metadata(&lying.path).ok()))
+            files: named.files.into_iter().map(file).collect(),
+            folders: named
+                .directories
+                .iter()
+                .map(|path| bytes_of(path))
                 .collect(),
-            folders: named.folders.iter().map(|path| bytes_of(path)).collect(),
-            closed: named
-                .closed
-                .into_iter()
-                .map(|closed| {
-                    let why = match closed.why {
-                        ClosedReason::System(number) => Ok(number),
-                        ClosedReason::Kind(kind) => Err(kind),
-                    };
-                    (bytes_of(&closed.path), why, closed.is_file)
-                })
-                .collect(),
+            closed: named.closed.into_iter().map(closed).collect(),
         }
     }
 }

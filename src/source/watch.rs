@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use notify::{ErrorKind, Event, RecursiveMode, Watcher as Native};
 
+use super::fs;
 use super::remote::{FarWatch, Host, is_far, split};
 
 /// Interval between polls while events arrive.
@@ -138,7 +139,10 @@ impl Watcher {
         let paths = paths.into_iter().take(self.most);
         let (far, here): (Vec<&Path>, _) = paths.partition(|path| is_far(path));
         watch_far(&mut self.far, far, renew, &self.hints);
-        let wanted: HashSet<PathBuf> = here.into_iter().map(or_current_dir).collect();
+        let wanted: HashSet<PathBuf> = here
+            .into_iter()
+            .map(|path| fs::or_here(path).to_owned())
+            .collect();
         let (watched, wanted) = (&mut self.watched, &wanted);
         watched.retain(|path| {
             let keep = wanted.contains(path) && !renew;
@@ -281,15 +285,6 @@ fn eventless_kind(magic: i128) -> Option<&'static str> {
         0xbacb_acbc => "vmhgfs",
         _ => return None,
     })
-}
-
-/// An empty path names the working directory.
-fn or_current_dir(path: &Path) -> PathBuf {
-    if path.as_os_str().is_empty() {
-        PathBuf::from(".")
-    } else {
-        path.to_owned()
-    }
 }
 
 /// The system has no watches left.

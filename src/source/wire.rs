@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::expansion::ClosedReason;
 use super::metadata::{Metadata, PathKind};
 
 /// Changes with the messages.
@@ -124,12 +125,12 @@ pub(super) enum WireAnswer {
 }
 
 /// What a pattern names.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct NamedThere {
     pub(super) files: Vec<(Bytes, Option<Metadata>)>,
     pub(super) folders: Vec<Bytes>,
-    /// What cannot be opened: path, error number or kind, and whether it has the name of a file.
-    pub(super) closed: Vec<(Bytes, Result<i32, PathKind>, bool)>,
+    /// What cannot be opened: path, reason, and whether it has the name of a file.
+    pub(super) closed: Vec<(Bytes, ClosedReason, bool)>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

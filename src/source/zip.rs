@@ -20,7 +20,7 @@ use memchr::memmem;
 use self::walk::walk;
 use super::budget::{LONGEST, exceeded};
 use super::fs::File;
-use super::stamp::read_range;
+use super::read::read_range;
 use super::zstd::Zstd;
 
 const LOCAL: &[u8] = b"PK\x03\x04";

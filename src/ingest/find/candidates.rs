@@ -20,12 +20,11 @@ use crate::ingest::{catalog, far, open, probe, sift};
 use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::discover::{Lying, files_below, files_matching, files_matching_each};
-use crate::source::fs;
+use crate::source::discover::{WalkedFile, files_below, files_matching, files_matching_each};
+use crate::source::fs::{self, Metadata};
 use crate::source::pattern::{Closed, Listings, from_root};
 use crate::source::regular;
 use crate::source::rows::{DatabaseFailure, DatabaseState};
-use crate::source::stamp::Stamp;
 
 /// Maximum depth at which a folder that the user names is searched.
 const DEEPEST: usize = 6;
@@ -147,12 +146,8 @@ pub(crate) struct Candidate {
     pub(crate) is_archive: bool,
     /// When it was last written to.
     pub(crate) modified: Option<Timestamp>,
-    /// Length of the file in bytes; `None` for rows of a database.
-    pub(crate) size: Option<u64>,
-    /// Device and inode, equal for all paths of a file.
-    pub(crate) identity: Option<(u64, u64)>,
-    /// Whether it was a regular file at the scan.
-    pub(crate) is_file: bool,
+    /// The file at the scan, or the database.
+    pub(crate) metadata: Option<Metadata>,
     /// The session's row in its database.
     pub(crate) row: Option<Box<SessionHead>>,
     /// Whether another session of its database started it.
@@ -181,12 +176,18 @@ impl Candidate {
             .unwrap_or_default();
         beside
             .into_iter()
-            .filter_map(|path| Stamp::of(&path).ok().map(|stamp| (path, stamp.moment())))
+            .filter_map(|path| fs::written(&path).map(|at| (path, at)))
+    }
+
+    /// Length of the file in bytes; `None` for rows of a database.
+    pub(super) fn size(&self) -> Option<u64> {
+        let file = self.metadata.filter(|_| self.row.is_none());
+        file.map(|metadata| metadata.len)
     }
 
     /// Its stamp, as far as that is known without opening it.
     pub(super) fn stamp(&self) -> (Option<Timestamp>, Option<u64>) {
-        (self.modified, self.size)
+        (self.modified, self.size())
     }
 
     pub(crate) fn place(&self) -> Target {
@@ -335,15 +336,15 @@ fn under_roots(
     for format in formats {
         let (mut found, mut beside) = (Vec::new(), Vec::new());
         for ((holds, _, names_one), named) in held(format).zip(named.by_ref()) {
-            let lying = named
-                .files
-                .into_iter()
-                .filter(|lying| is_within(&lying.path));
+            let files = named.files.into_iter().filter(|file| is_within(&file.path));
             // The current directory and its parents are full of unrelated files.
             if !matches!(holds, RootPattern::Above(_)) {
-                databases
-                    .folders
-                    .extend(named.folders.into_iter().filter(|folder| is_within(folder)));
+                databases.folders.extend(
+                    named
+                        .directories
+                        .into_iter()
+                        .filter(|folder| is_within(folder)),
+                );
             }
             let is_missing = |closed: &Closed| match holds {
                 // An unreadable folder elsewhere belongs to no agent in particular.
@@ -360,13 +361,12 @@ fn under_roots(
             closed.for_each(|closed| databases.add_closed(&closed, format.name()));
             match holds {
                 RootPattern::Files(_) | RootPattern::Above(_) => {
-                    found.extend(lying.filter_map(|lying| of_file(lying, Some(format))));
+                    found.extend(files.filter_map(|file| of_file(file, Some(format))));
                 }
-                RootPattern::Beside(_) => beside.extend(lying),
-                RootPattern::Databases(_) => found
-                    .extend(lying.flat_map(|lying| {
-                        databases.rows(&lying, Some(format)).unwrap_or_default()
-                    })),
+                RootPattern::Beside(_) => beside.extend(files),
+                RootPattern::Databases(_) => found.extend(
+                    files.flat_map(|file| databases.rows(&file, Some(format)).unwrap_or_default()),
+                ),
             }
         }
         add_orphans(&mut found, beside, format);
@@ -377,7 +377,7 @@ fn under_roots(
 
 /// A file beside a session that was deleted is a session of its own. If no path tells whose it is,
 /// its content does.
-fn add_orphans(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static dyn Format) {
+fn add_orphans(found: &mut Vec<Candidate>, beside: Vec<WalkedFile>, format: &'static dyn Format) {
     if beside.is_empty() {
         return;
     }
@@ -385,16 +385,12 @@ fn add_orphans(found: &mut Vec<Candidate>, beside: Vec<Lying>, format: &'static 
         .iter()
         .map(|candidate| candidate.path.clone())
         .collect();
-    for lying in beside {
+    for file in beside {
         let is_gone = |owner: PathBuf| !places.contains(&owner) && !fs::exists(&owner);
-        if format
-            .file(&lying.path, FileRole::Owner)
-            .is_none_or(is_gone)
-        {
-            let path = lying.path.clone();
-            found.extend(
-                SessionName::stem(&path).map(|named| candidate(lying, Some(format), named)),
-            );
+        if format.file(&file.path, FileRole::Owner).is_none_or(is_gone) {
+            let path = file.path.clone();
+            found
+                .extend(SessionName::stem(&path).map(|named| candidate(file, Some(format), named)));
         }
     }
 }
@@ -409,7 +405,7 @@ fn at_path(
         return Ok(on_host(path, search, databases));
     }
     let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
-    let lying = Lying::at(path.to_owned());
+    let file = WalkedFile::at(path.to_owned());
     // A named folder is listed even if it is no session.
     let looked = if metadata.is_dir() {
         fs::entries(path).map(drop)
@@ -421,13 +417,13 @@ fn at_path(
         return Ok(in_folder(path, search, databases));
     }
     if open::is_database(path) {
-        return databases.rows(&lying, None);
+        return databases.rows(&file, None);
     }
     open::plan(&Target::at(path))?;
     let named = SessionName::stem(path);
     Ok(vec![Candidate {
         is_asked: true,
-        ..candidate(lying, None, named.unwrap_or(SessionName::id("")))
+        ..candidate(file, None, named.unwrap_or(SessionName::id("")))
     }])
 }
 
@@ -499,10 +495,10 @@ fn in_folder(
             continue;
         }
         if may_be_a_database(&path) {
-            found.extend(databases.rows_if_database(&Lying::at(path)));
+            found.extend(databases.rows_if_database(&WalkedFile::at(path)));
         } else if probe::may_contain_session(&path) {
             let format = probe::claimed(&path);
-            found.extend(of_file(Lying::at(path), format));
+            found.extend(of_file(WalkedFile::at(path), format));
         }
     }
     found.extend(
@@ -526,13 +522,13 @@ fn in_store(
         .into_iter()
         .flat_map(|Pattern(pattern)| files_matching(&pattern));
     let mut sessions: Vec<Candidate> = files
-        .filter_map(|lying| of_file(lying, Some(format)))
+        .filter_map(|file| of_file(file, Some(format)))
         .collect();
     for name in names
         .iter()
         .filter(|name| may_be_a_database(Path::new(name)))
     {
-        sessions.extend(databases.rows_if_database(&Lying::at(folder.join(name))));
+        sessions.extend(databases.rows_if_database(&WalkedFile::at(folder.join(name))));
     }
     Some(sessions)
 }
@@ -552,29 +548,27 @@ pub(crate) fn has_replacement(format: &dyn Format, path: &Path) -> bool {
         .is_some_and(|other| fs::exists(&other))
 }
 
-fn of_file(lying: Lying, format: Option<&'static dyn Format>) -> Option<Candidate> {
-    let path = lying.path.clone();
+fn of_file(file: WalkedFile, format: Option<&'static dyn Format>) -> Option<Candidate> {
+    let path = file.path.clone();
     let named = format.map_or_else(
         || SessionName::stem(&path),
         |format| format.session_name(&path),
     )?;
     let has_other = format.is_some_and(|format| has_replacement(format, &path));
-    (!has_other).then(|| candidate(lying, format, named))
+    (!has_other).then(|| candidate(file, format, named))
 }
 
 fn candidate(
-    lying: Lying,
+    file: WalkedFile,
     format: Option<&'static dyn Format>,
     named: SessionName<'_>,
 ) -> Candidate {
-    let Lying { path, stamp } = lying;
+    let WalkedFile { path, metadata } = file;
     Candidate {
         agent: named.agent.map(str::to_owned),
         is_archive: named.is_archive,
-        modified: stamp.map(|stamp| stamp.moment()),
-        size: stamp.map(|stamp| stamp.len),
-        identity: stamp.map(|stamp| stamp.identity()),
-        is_file: stamp.is_some_and(|stamp| stamp.is_file),
+        modified: metadata.map(|metadata| metadata.moment()),
+        metadata,
         ..Candidate::at(path, format, named.id)
     }
 }
@@ -584,22 +578,21 @@ impl DatabaseCache {
     /// was no earlier scan, the database is reported as unreadable.
     fn rows(
         &mut self,
-        lying: &Lying,
+        file: &WalkedFile,
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, OpenError> {
-        self.listed(lying, format)
-            .map_err(|why| why.of(&lying.path))
+        self.listed(file, format).map_err(|why| why.of(&file.path))
     }
 
     /// The sessions of a file that may be a database of some agent. If it is busy it may be one;
     /// any other unreadable file belongs to no agent in particular.
-    fn rows_if_database(&mut self, lying: &Lying) -> Vec<Candidate> {
-        self.listed(lying, None).unwrap_or_else(|why| {
+    fn rows_if_database(&mut self, file: &WalkedFile) -> Vec<Candidate> {
+        self.listed(file, None).unwrap_or_else(|why| {
             if let Unlisted::Unreadable(
                 failure @ (DatabaseFailure::Busy | DatabaseFailure::Unfinished),
             ) = why
             {
-                self.add_unreadable_database(lying, Generic.name(), &failure.words());
+                self.add_unreadable_database(file, Generic.name(), &failure.words());
             }
             Vec::new()
         })
@@ -609,7 +602,7 @@ impl DatabaseCache {
     fn add_closed(&mut self, closed: &Closed, format: &'static str) {
         let modified = fs::symlink_metadata(&closed.path)
             .ok()
-            .map(|link| Stamp::from(&link).moment());
+            .map(|link| link.moment());
         self.add_unreadable(FoundSession {
             modified,
             ..FoundSession::unreadable(closed.path.clone(), format, open::why_closed(closed))
@@ -617,13 +610,13 @@ impl DatabaseCache {
     }
 
     /// Reports a database that cannot be read, in place of its sessions.
-    fn add_unreadable_database(&mut self, lying: &Lying, format: &'static str, why: &str) {
-        let named = formats::named(format).and_then(|format| format.session_name(&lying.path));
+    fn add_unreadable_database(&mut self, file: &WalkedFile, format: &'static str, why: &str) {
+        let named = formats::named(format).and_then(|format| format.session_name(&file.path));
         let agent = named.and_then(|named| named.agent).map(Text::clean);
-        let found = FoundSession::unreadable(lying.path.clone(), format, Text::clean(why));
+        let found = FoundSession::unreadable(file.path.clone(), format, Text::clean(why));
         self.add_unreadable(FoundSession {
             agent,
-            modified: written(lying),
+            modified: written(file),
             ..found
         });
     }
@@ -637,26 +630,26 @@ impl DatabaseCache {
 
     fn listed(
         &mut self,
-        lying: &Lying,
+        file: &WalkedFile,
         format: Option<&'static dyn Format>,
     ) -> Result<Vec<Candidate>, Unlisted> {
-        let state = DatabaseState::of(&lying.path).ok();
-        let is_again = !self.tried.insert(lying.path.clone());
-        let known = self.rows.get(&lying.path);
+        let state = DatabaseState::of(&file.path).ok();
+        let is_again = !self.tried.insert(file.path.clone());
+        let known = self.rows.get(&file.path);
         if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
             return Ok(rows.clone());
         }
-        let rows = match (of_database(lying, format, is_again), known, format) {
+        let rows = match (of_database(file, format, is_again), known, format) {
             (Ok(rows), ..) => rows,
             (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
             (Err(Unlisted::Unreadable(failure)), None, Some(format))
                 if failure != DatabaseFailure::Deleted =>
             {
-                self.add_unreadable_database(lying, format.name(), &failure.words());
+                self.add_unreadable_database(file, format.name(), &failure.words());
                 return Ok(Vec::new());
             }
             (Err(Unlisted::Unknown(why)), _, Some(format)) => {
-                self.add_unreadable_database(lying, format.name(), &why);
+                self.add_unreadable_database(file, format.name(), &why);
                 return Ok(Vec::new());
             }
             // A database with other tables has no sessions to list.
@@ -664,49 +657,48 @@ impl DatabaseCache {
             (Err(why), ..) => return Err(why),
         };
         if let Some(state) = state {
-            self.rows.insert(lying.path.clone(), (state, rows.clone()));
+            self.rows.insert(file.path.clone(), (state, rows.clone()));
         }
         Ok(rows)
     }
 }
 
 fn of_database(
-    lying: &Lying,
+    file: &WalkedFile,
     format: Option<&'static dyn Format>,
     is_again: bool,
 ) -> Result<Vec<Candidate>, Unlisted> {
-    let target = Target::at(&lying.path);
-    let heads = catalog::heads_at(&lying.path, format, is_again)?;
+    let target = Target::at(&file.path);
+    let heads = catalog::heads_at(&file.path, format, is_again)?;
     let format = match format {
         Some(format) => format,
         None => open::plan(&target).map_err(Unlisted::Foreign)?.format,
     };
     let agent = format
-        .session_name(&lying.path)
+        .session_name(&file.path)
         .and_then(|named| named.agent)
         .map(str::to_owned);
     let written = catalog::last_written(&heads);
     let row = |head: &SessionHead| Candidate {
         agent: agent.clone(),
         modified: written.get(&head.id).copied(),
-        identity: lying.stamp.map(|stamp| stamp.identity()),
+        metadata: file.metadata,
         is_child: !catalog::is_main(head, &heads),
         row: Some(Box::new(head.clone())),
-        ..Candidate::at(lying.path.clone(), Some(format), &head.id)
+        ..Candidate::at(file.path.clone(), Some(format), &head.id)
     };
     Ok(heads.iter().map(row).collect())
 }
 
 /// When a database was last written to: its log is newer than itself.
-fn written(lying: &Lying) -> Option<Timestamp> {
-    let log = DatabaseState::of(&lying.path)
+fn written(file: &WalkedFile) -> Option<Timestamp> {
+    let log = DatabaseState::of(&file.path)
         .ok()
         .and_then(|state| state.log);
-    lying
-        .stamp
+    file.metadata
         .into_iter()
         .chain(log)
-        .map(|stamp| stamp.moment())
+        .map(|metadata| metadata.moment())
         .max()
 }
 
@@ -717,10 +709,9 @@ fn dedup_paths(candidates: &mut Vec<Candidate>) {
     let mut places: HashMap<_, usize> = HashMap::with_capacity(candidates.len());
     for candidate in candidates.drain(..) {
         let row = candidate.row.as_ref().map(|row| row.id.clone());
-        let path = candidate.identity.is_none().then(|| candidate.path.clone());
-        let place = *places
-            .entry((candidate.identity, path, row))
-            .or_insert(kept.len());
+        let identity = candidate.metadata.map(|metadata| metadata.identity());
+        let path = identity.is_none().then(|| candidate.path.clone());
+        let place = *places.entry((identity, path, row)).or_insert(kept.len());
         match kept.get_mut(place) {
             None => kept.push(candidate),
             Some(known) if known.path != candidate.path && known.is_asked <= candidate.is_asked => {

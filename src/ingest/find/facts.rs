@@ -24,7 +24,7 @@ use crate::model::tool::identifies;
 use crate::model::transcript::Transcript;
 use crate::source::discover::files_matching;
 use crate::source::fs;
-use crate::source::stamp::read_range;
+use crate::source::read::read_range;
 use crate::source::{process, regular};
 
 /// Limit of a manifest or a lock, in bytes.
@@ -258,7 +258,7 @@ impl FactReader {
             title: listing.title,
             model: listing.model,
             modified,
-            size: candidate.size.filter(|_| !is_part),
+            size: candidate.size().filter(|_| !is_part),
             live,
             ..FoundSession::new(
                 candidate.place(),
@@ -328,12 +328,7 @@ impl ReferencedFiles {
 }
 
 fn askers(folder: &Path, format: &'static dyn Format, word: &str) -> Askers {
-    let listed = if folder.as_os_str().is_empty() {
-        Path::new(".")
-    } else {
-        folder
-    };
-    let names = fs::entries(listed).unwrap_or_default().into_iter();
+    let names = fs::entries(folder).unwrap_or_default().into_iter();
     let names = names.map(|(name, _)| name);
     let is_json = |name: &PathBuf| {
         name.extension()

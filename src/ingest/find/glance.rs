@@ -33,9 +33,9 @@ use crate::source::document::{elements_at_end, split, split_values};
 use crate::source::fs::File;
 use crate::source::lines::{Line, LineBuffer};
 use crate::source::pattern::{expand, from_root, named_like};
+use crate::source::read::read_range;
 use crate::source::regular;
 use crate::source::rows::{Database, DatabaseFailure, SqlValue};
-use crate::source::stamp::{Stamp, read_range};
 
 /// Bytes that are read at a time: of the beginning until there is a title, and once of the end.
 const STEP: usize = 32 << 10;
@@ -312,7 +312,7 @@ fn read_opened_lines(
     head: Vec<u8>,
     glance: &mut SessionGlance,
 ) -> io::Result<()> {
-    let len = Stamp::of_file(file)?.len;
+    let len = file.metadata()?.len;
     if glance.format.head().continued.is_some() {
         read_first_file(path, &head, glance);
     }
@@ -424,7 +424,7 @@ fn last_at_end(
     format: &'static dyn Format,
     (sizes, take): (&[usize], impl Fn(&[u8], u64, &mut SessionGlance)),
 ) -> io::Result<Option<Timestamp>> {
-    let len = Stamp::of_file(file)?.len;
+    let len = file.metadata()?.len;
     for size in sizes.iter().copied() {
         let from = len.saturating_sub(size as u64);
         let mut end = SessionGlance::empty(format, path, true);

@@ -18,7 +18,6 @@ use crate::source::discover::on_two_threads;
 use crate::source::fs;
 use crate::source::remote;
 use crate::source::rows;
-use crate::source::stamp::Stamp;
 
 /// Results of earlier scans.
 #[derive(Default)]
@@ -133,9 +132,7 @@ impl Lookout {
             .into_iter()
             .filter(|folder| Some(folder) != home)
             .collect();
-        folders.sort_by_cached_key(|folder| {
-            Reverse(Stamp::of(folder).ok().map(|stamp| stamp.moment()))
-        });
+        folders.sort_by_cached_key(|folder| Reverse(fs::written(folder)));
         folders
     }
 
@@ -198,7 +195,7 @@ impl Lookout {
         for (candidate, mut found) in self.read(candidates, now) {
             let (place, stamp) = (candidate.place(), candidate.stamp());
             let before = self.idle.remove(&place);
-            if before.is_some_and(|((_, size), _)| size != candidate.size) {
+            if before.is_some_and(|((_, size), _)| size != candidate.size()) {
                 found.modified = candidate.modified;
             }
             if found.modified.is_none_or(|at| at >= from) {

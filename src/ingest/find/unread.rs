@@ -183,7 +183,8 @@ impl Unread {
         if self.is_shared() {
             return Ok(Sifted::Whole(None));
         }
-        let file = (&*self.candidate.path, self.candidate.is_file);
+        let is_file = (self.candidate.metadata).is_some_and(|metadata| metadata.is_file());
+        let file = (&*self.candidate.path, is_file);
         let sifted = sift::search(
             file,
             self.format,

@@ -37,7 +37,7 @@ impl DatabaseBeside {
     /// Whether it was written to since it was read.
     fn has_changed(&self) -> bool {
         DatabaseState::of(&self.path)
-            .is_ok_and(|now| now.base.is_file && self.read.is_none_or(|read| read != now))
+            .is_ok_and(|now| now.base.is_file() && self.read.is_none_or(|read| read != now))
     }
 }
 

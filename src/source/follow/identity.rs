@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::source::fs::File;
-use crate::source::stamp::read_range;
+use crate::source::read::read_range;
 
 /// Bytes of the beginning that must stay the same.
 const HEAD: usize = 1024;

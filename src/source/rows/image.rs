@@ -11,8 +11,8 @@ use std::path::Path;
 use super::log::Changes;
 use super::sidecar;
 use crate::source::fs::File;
+use crate::source::read::read_at;
 use crate::source::regular;
-use crate::source::stamp::{Stamp, read_at};
 
 /// Largest database that is copied, in bytes: a copy takes memory, and the time in which a writer
 /// makes a few changes.
@@ -68,7 +68,7 @@ impl DatabaseImage {
                 log: Some((_, changes)),
                 ..
             } => Ok(u64::from(changes.pages) * changes.page as u64),
-            Self::Files { base, log: None } => Ok(Stamp::of_file(base)?.len),
+            Self::Files { base, log: None } => Ok(base.metadata()?.len),
             Self::Copy(bytes) => Ok(bytes.len() as u64),
         }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::source::fs::File;
-use crate::source::stamp::{read_at, read_range};
+use crate::source::read::{read_at, read_range};
 
 /// Length of the header, in bytes.
 pub(crate) const HEADER: usize = 32;

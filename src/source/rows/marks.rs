@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use super::log::{HEADER, Header, first_lost};
 use super::{DatabaseFailure, sidecar};
-use crate::source::fs::File;
+use crate::source::fs::{self, File, Metadata};
+use crate::source::read::read_range;
 use crate::source::regular;
-use crate::source::stamp::{Stamp, read_range};
 
 /// Offset and length of the change counter in the database.
 const COUNTER: (u64, usize) = (24, 16);
@@ -30,14 +30,14 @@ const SHARED: (u64, u64) = (0x4000_0002, 510);
 #[derive(PartialEq, Eq)]
 pub struct DatabaseMarks {
     path: PathBuf,
-    base: Stamp,
+    base: Metadata,
     counter: Vec<u8>,
     log: Option<Log>,
 }
 
 #[derive(PartialEq, Eq)]
 struct Log {
-    stamp: Stamp,
+    stamp: Metadata,
     header: Vec<u8>,
     index: Option<LogIndex>,
 }
@@ -56,7 +56,7 @@ impl DatabaseMarks {
         // The log first: what is checkpointed from now on was in it.
         let log = Log::of(path);
         let file = regular::open_current(path).map_err(unreadable)?;
-        let base = Stamp::of_file(&file).map_err(unreadable)?;
+        let base = file.metadata().map_err(unreadable)?;
         let counter = counter(&file).map_err(unreadable)?;
         if log.is_none() {
             check_no_writer(&file, path)?;
@@ -102,7 +102,7 @@ impl DatabaseMarks {
     }
 
     fn is_unwritten(&self) -> bool {
-        Stamp::of(&self.path).is_ok_and(|now| now == self.base)
+        fs::metadata(&self.path).is_ok_and(|now| now == self.base)
     }
 
     fn is_unchanged(&self) -> Result<bool, DatabaseFailure> {
@@ -117,11 +117,11 @@ impl DatabaseMarks {
 impl Log {
     fn of(base: &Path) -> Option<Self> {
         let path = sidecar(base, "-wal");
-        Stamp::of(&path).ok().filter(|stamp| stamp.len > 0)?;
+        fs::metadata(&path).ok().filter(|stamp| stamp.len > 0)?;
         // The index is read before the log: what it counts is in the log.
         let index = LogIndex::of(&sidecar(base, "-shm"));
         let file = regular::open_current(&path).ok()?;
-        let stamp = Stamp::of_file(&file).ok().filter(|stamp| stamp.len > 0)?;
+        let stamp = file.metadata().ok().filter(|stamp| stamp.len > 0)?;
         Some(Self {
             stamp,
             header: read_range(&file, 0, HEADER).ok()?,
@@ -174,7 +174,7 @@ fn check_no_writer(file: &File, base: &Path) -> Result<(), DatabaseFailure> {
         return Err(DatabaseFailure::Busy);
     }
     let journal = sidecar(base, "-journal");
-    let first = Stamp::of(&journal)
+    let first = fs::metadata(&journal)
         .ok()
         .filter(|stamp| stamp.len > 0)
         .and_then(|_| read_range(&regular::open_current(&journal).ok()?, 0, 1).ok());

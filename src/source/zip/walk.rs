@@ -12,7 +12,7 @@ use super::{
     CENTRAL, ELSEWHERE, LOCAL, LOCAL_LEN, Member, MemberOrder, insert, long_numbers, number,
 };
 use crate::source::fs::File;
-use crate::source::stamp::read_range;
+use crate::source::read::read_range;
 
 /// Bytes searched at once at first: most headers are where they are expected.
 const FIRST: usize = 4 << 10;

@@ -1,70 +1,8 @@
-//! Distinguishes states of a file, and reads that survive interruptions.
+//! Reads at an offset that survive interruptions.
 
 use std::io;
-use std::path::Path;
 
-use super::fs::{self, File, Metadata};
-use crate::model::timestamp::Timestamp;
-
-/// Which file it is, how long it is, and when it was last written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    device: u64,
-    inode: u64,
-    /// In bytes.
-    pub(crate) len: u64,
-    seconds: i64,
-    nanoseconds: i64,
-    pub(crate) is_file: bool,
-}
-
-impl Stamp {
-    /// The stamp of the file that a path names, links followed.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        fs::metadata(path).map(|metadata| Self::from(&metadata))
-    }
-
-    pub(crate) fn of_file(file: &File) -> io::Result<Self> {
-        file.metadata().map(|metadata| Self::from(&metadata))
-    }
-
-    /// Whether it is the same file, perhaps in another state.
-    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
-    }
-
-    /// Device and inode: the same for all names of the file.
-    pub(crate) fn identity(&self) -> (u64, u64) {
-        (self.device, self.inode)
-    }
-
-    /// When it was last written, in seconds and ns: orders files, says nothing about the clock.
-    pub(crate) fn modified(&self) -> (i64, i64) {
-        (self.seconds, self.nanoseconds)
-    }
-
-    /// When it was last written, as a point in time.
-    pub(crate) fn moment(&self) -> Timestamp {
-        Timestamp(
-            self.seconds
-                .saturating_mul(1_000)
-                .saturating_add(self.nanoseconds / 1_000_000),
-        )
-    }
-}
-
-impl From<&Metadata> for Stamp {
-    fn from(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.device,
-            inode: metadata.inode,
-            len: metadata.len,
-            seconds: metadata.seconds,
-            nanoseconds: metadata.nanoseconds,
-            is_file: metadata.is_file(),
-        }
-    }
-}
+use super::fs::File;
 
 /// Reads at an offset until the buffer is full or the file ends. Returns how many bytes it read.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
