@@ -51,6 +51,11 @@ pub enum FileKind {
 }
 
 impl FileKind {
+    /// Whether each line of the file is a record.
+    pub(crate) fn is_lines(self) -> bool {
+        matches!(self, Self::Lines | Self::CompanionLines)
+    }
+
     /// The place of a record for its decoder. Number 0 is a document's header.
     pub(crate) fn place(self, path: &Path, number: u32) -> RecordPlace<'_> {
         match self {

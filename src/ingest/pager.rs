@@ -36,30 +36,29 @@ pub struct Pager(Vec<SessionPager>);
 struct SessionPager {
     files: FileTable,
     /// The file that was read last, which usually holds the next record too.
-    open: Option<(PathBuf, File, Metadata)>,
-    /// The copy of a session from a pipe, which has no other file.
-    copy: Option<Arc<File>>,
+    open: Option<(PathBuf, Arc<File>, Metadata)>,
     database: Option<Database>,
     /// The decompressed archive that was read last, by session.
     archive: Option<(usize, Vec<u8>)>,
+    /// The part of a line file that was read last.
     window: Option<FileWindow>,
 }
 
 /// A record that is read again by its origin.
 struct RereadRecord<'b> {
     record: Record<'b>,
-    path: PathBuf,
+    path: &'b Path,
     kind: FileKind,
 }
 
 impl RereadRecord<'_> {
     fn place(&self) -> RecordPlace<'_> {
-        self.kind.place(&self.path, self.record.origin.line)
+        self.kind.place(self.path, self.record.origin.line)
     }
 
     /// Whether it spans several lines, each with a piece of a body.
     fn is_multi_line(&self) -> bool {
-        is_multi_line(self.record.bytes, self.kind)
+        self.kind.is_lines() && memchr(b'\n', self.record.bytes).is_some()
     }
 }
 
@@ -69,18 +68,14 @@ const WINDOW: usize = 256 << 10;
 /// Limit in bytes; a larger record is shown as the beginning of its text.
 const LARGEST_TREE: usize = 4 << 20;
 
-/// A part of a file, or one record of another source.
+/// A part of a line file.
 struct FileWindow {
     of: Origin,
     bytes: Vec<u8>,
-    is_one: bool,
 }
 
 impl FileWindow {
     fn record(&self, origin: Origin) -> Option<&[u8]> {
-        if self.is_one {
-            return (self.of == origin).then_some(&self.bytes);
-        }
         let start = usize::try_from(origin.at.checked_sub(self.of.at)?).ok()?;
         let end = start.checked_add(held_of(origin.len))?;
         self.bytes
@@ -120,7 +115,7 @@ impl Pager {
                     origin,
                     bytes: &bytes,
                 },
-                path,
+                path: &path,
                 kind,
             },
         )
@@ -185,31 +180,12 @@ impl Pager {
         })
     }
 
-    /// Like [`Pager::read`], for records in sequence: the file is read in large pieces, and a record
+    /// Like [`Pager::read`], for records in sequence: a line file is read in large pieces, and a record
     /// whose bytes `is_worth` rejects is not decoded.
     pub fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Vec<Held> {
-        let Some((session, origin)) = self.session(origin) else {
-            return Vec::new();
-        };
-        let known = session
-            .window
-            .take()
-            .filter(|window| window.record(origin).is_some());
-        let Some(window) = known.or_else(|| session.window_at(origin)) else {
-            return Vec::new();
-        };
-        let held = window.record(origin).and_then(|bytes| {
-            let (path, kind) = session.files.get(origin.file)?;
-            let reread = RereadRecord {
-                record: Record { origin, bytes },
-                path,
-                kind,
-            };
-            // A match may be split between lines.
-            (is_worth(bytes) || reread.is_multi_line()).then(|| session.decode(&reread))
-        });
-        session.window = Some(window);
-        held.unwrap_or_default()
+        self.session(origin)
+            .and_then(|(session, origin)| session.read_next(origin, is_worth))
+            .unwrap_or_default()
     }
 
     /// Frees the pieces that [`Pager::read_next`] has read ahead.
@@ -241,6 +217,30 @@ impl SessionPager {
         })
     }
 
+    fn read_next(&mut self, origin: Origin, is_worth: &dyn Fn(&[u8]) -> bool) -> Option<Vec<Held>> {
+        let (path, kind) = self.files.get(origin.file)?;
+        let decode = |session: &mut Self, bytes: &[u8]| {
+            let record = Record { origin, bytes };
+            let reread = RereadRecord {
+                record,
+                path: &path,
+                kind,
+            };
+            // A match may be split between lines.
+            (is_worth(bytes) || reread.is_multi_line()).then(|| session.decode(&reread))
+        };
+        if !kind.is_lines() {
+            let bytes = self.bytes_of(origin, &path, kind)?;
+            return decode(self, &bytes);
+        }
+        let known = self.window.take();
+        let known = known.filter(|window| window.record(origin).is_some());
+        let window = known.or_else(|| self.window_at(origin, &path))?;
+        let held = window.record(origin).and_then(|bytes| decode(self, bytes));
+        self.window = Some(window);
+        held
+    }
+
     /// Decodes a record by itself.
     fn batch(&self, reread: &RereadRecord<'_>) -> Batch {
         let mut batch = Batch::default();
@@ -250,7 +250,7 @@ impl SessionPager {
                 feed(
                     &mut *decoder,
                     line,
-                    reread.kind.place(&reread.path, line.origin.line),
+                    reread.kind.place(reread.path, line.origin.line),
                     &mut batch,
                 );
             }
@@ -267,12 +267,10 @@ impl SessionPager {
     fn is_fault(&mut self, reread: &RereadRecord<'_>) -> bool {
         let origin = reread.record.origin;
         match reread.kind {
-            FileKind::Lines | FileKind::CompanionLines => {
-                held_of(origin.len) as u64 != u64::from(origin.len)
-            }
+            kind if kind.is_lines() => held_of(origin.len) as u64 != u64::from(origin.len),
             FileKind::Document if origin.line == 0 => false,
             kind @ (FileKind::Document | FileKind::Values) => {
-                self.is_cut(origin, &reread.path, kind).unwrap_or(false)
+                self.is_cut(origin, reread.path, kind).unwrap_or(false)
             }
             _ => false,
         }
@@ -283,7 +281,7 @@ impl SessionPager {
         if file.metadata().ok()?.len != origin.at + u64::from(origin.len) {
             return Some(false);
         }
-        let all = read_all(file)?;
+        let all = read_all(&file)?;
         let split = if kind == FileKind::Values {
             split_values(&all)
         } else {
@@ -292,20 +290,10 @@ impl SessionPager {
         Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
 
-    fn window_at(&mut self, origin: Origin) -> Option<FileWindow> {
-        let (path, kind) = self.files.get(origin.file)?;
-        let is_one = !matches!(kind, FileKind::Lines | FileKind::CompanionLines);
-        let bytes = if is_one {
-            self.bytes_of(origin, &path, kind)?
-        } else {
-            let len = held_of(origin.len).max(WINDOW);
-            read_range(self.file(&path).ok()?, origin.at, len).ok()?
-        };
-        Some(FileWindow {
-            of: origin,
-            bytes,
-            is_one,
-        })
+    fn window_at(&mut self, of: Origin, path: &Path) -> Option<FileWindow> {
+        let len = held_of(of.len).max(WINDOW);
+        let bytes = read_range(&*self.file(path).ok()?, of.at, len).ok()?;
+        Some(FileWindow { of, bytes })
     }
 
     fn bytes_of(&mut self, origin: Origin, path: &Path, kind: FileKind) -> Option<Vec<u8>> {
@@ -326,20 +314,19 @@ impl SessionPager {
         if kind == FileKind::Document && origin.line == 0 {
             // The header is the document without its messages; if that is broken, it may hold
             // several values, each a record.
-            let split = split(&read_all(file)?)?;
+            let split = split(&read_all(&file)?)?;
             let start = usize::try_from(origin.at)
                 .ok()?
                 .checked_sub(split.root.start)?;
             let end = start.checked_add(usize::try_from(origin.len).ok()?)?;
             return Some(split.header?.get(start..end)?.to_vec());
         }
-        let is_line = matches!(kind, FileKind::Lines | FileKind::CompanionLines);
-        let len = if is_line {
+        let len = if kind.is_lines() {
             held_of(origin.len)
         } else {
             usize::try_from(origin.len).ok()?
         };
-        let bytes = read_range(file, origin.at, len).ok()?;
+        let bytes = read_range(&file, origin.at, len).ok()?;
         (bytes.len() == len).then_some(bytes)
     }
 
@@ -387,41 +374,31 @@ impl SessionPager {
         (database.schema().ok()? == schema).then_some(database)
     }
 
-    fn file(&mut self, path: &Path) -> io::Result<&File> {
-        self.copy = self.files.copy();
-        let is_first = self
-            .files
-            .get(FileId(0))
-            .is_some_and(|(first, _)| first == path);
-        if let Some(copy) = self.copy.as_ref().filter(|_| is_first) {
+    fn file(&mut self, path: &Path) -> io::Result<Arc<File>> {
+        let first = self.files.get(FileId(0));
+        let is_first = first.is_some_and(|(first, _)| first == path);
+        if let Some(copy) = self.files.copy().filter(|_| is_first) {
             return Ok(copy);
         }
-        let stamp = fs::metadata(path)?;
-        let is_open = self
-            .open
-            .as_ref()
-            .is_some_and(|(open, _, was)| open == path && was.is_same_file(&stamp));
-        if !is_open {
-            let file = self.files.fence_of(path).open(path)?;
-            // Origins in a compressed file are offsets in its decompressed text.
-            if packing_of(&file)?.is_some() {
-                return Err(io::Error::from(io::ErrorKind::Unsupported));
-            }
-            let stamp = file.metadata()?;
-            self.open = Some((path.to_owned(), file, stamp));
+        let now = fs::metadata(path)?;
+        if let Some((known, file, was)) = &self.open
+            && known == path
+            && was.is_same_file(&now)
+        {
+            return Ok(Arc::clone(file));
         }
-        let open = self.open.as_ref().map(|(_, file, _)| file);
-        open.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        let file = Arc::new(self.files.fence_of(path).open(path)?);
+        // Origins in a compressed file are offsets in its decompressed text.
+        if packing_of(&file)?.is_some() {
+            return Err(io::Error::from(io::ErrorKind::Unsupported));
+        }
+        self.open = Some((path.to_owned(), Arc::clone(&file), file.metadata()?));
+        Ok(file)
     }
 }
 
 fn read_all(file: &File) -> Option<Vec<u8>> {
     read_range(file, 0, usize::try_from(LARGEST).unwrap_or(usize::MAX)).ok()
-}
-
-/// Whether bytes are several lines, each with a piece of a body.
-fn is_multi_line(bytes: &[u8], kind: FileKind) -> bool {
-    matches!(kind, FileKind::Lines | FileKind::CompanionLines) && memchr(b'\n', bytes).is_some()
 }
 
 fn lines_of(record: Record<'_>) -> impl Iterator<Item = Record<'_>> {

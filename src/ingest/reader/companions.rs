@@ -116,7 +116,7 @@ impl SessionReader<'_> {
         let id = self
             .files
             .announce(Arc::clone(path), kind, &mut self.emitter);
-        if !matches!(kind, FileKind::CompanionLines | FileKind::Lines) {
+        if !kind.is_lines() {
             self.small_at.insert(Arc::clone(path), self.smalls.len());
             self.smalls.push(Small::new(
                 Arc::clone(path),
