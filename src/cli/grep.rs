@@ -88,7 +88,7 @@ impl GrepArgs {
         }
         let mut search = search(&named, self.agent, &surroundings);
         let words: Option<Vec<&str>> = named.iter().map(|argument| word(argument)).collect();
-        let words = words.filter(|_| search.paths.is_empty() && !pattern.is_empty());
+        let words = words.filter(|_| search.targets.is_empty() && !pattern.is_empty());
         if let (Some(words), Some(OpenError(last))) = (words, search.refused.last_mut()) {
             let whole = [&[pattern.as_str()], words.as_slice()].concat().join(" ");
             if let Ok(whole) = shlex::try_quote(&whole) {

@@ -149,8 +149,11 @@ fn what_is_listed_comes_from_the_arguments_and_the_environment() {
         (Some(5), false, 120)
     );
     assert_eq!(
-        (list.search.paths, list.search.format),
-        (vec!["src".into(), "tests".into()], Some("pi".to_owned()))
+        (list.search.targets, list.search.format),
+        (
+            ["src", "tests"].map(Target::at).to_vec(),
+            Some("pi".to_owned())
+        )
     );
     assert_eq!(list.search.environment, environment);
     let (nameless, _) = report("wait no-such-session --until err", surroundings());

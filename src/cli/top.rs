@@ -62,7 +62,7 @@ impl Config {
     /// The wall, or its table if the output is no terminal.
     pub(super) fn top(args: TopArgs, surroundings: Surroundings) -> Self {
         let search = search(&args.sessions, args.agent.clone(), &surroundings);
-        if let ([], Some(refusal)) = (&*search.paths, search.refused.first()) {
+        if let ([], Some(refusal)) = (&*search.targets, search.refused.first()) {
             return refuse(refusal.clone());
         }
         if surroundings.can_view() && !args.once && !args.json {
@@ -72,7 +72,7 @@ impl Config {
             };
             let config = view(Start::Wall, &args.look, surroundings);
             return Self::View(Box::new(ViewConfig {
-                listed: search.targets(),
+                listed: search.targets,
                 wall,
                 ..config
             }));

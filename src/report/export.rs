@@ -446,7 +446,8 @@ fn refuse_sessions(to: &Path, options: &ExportOptions) -> Result<(), OpenError> 
         let whole = |path: &Path| fs::canonicalize(path).ok();
         whole(path).is_some_and(|path| whole(to) == Some(path))
     };
-    match options.search.paths.iter().find(|path| same(path)) {
+    let mut named = options.search.targets.iter().map(|target| &target.path);
+    match named.find(|path| same(path)) {
         Some(path) => Err(OpenError(format!(
             "{}: the output goes into the session itself",
             path.display()

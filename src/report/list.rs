@@ -106,9 +106,9 @@ pub fn write(
     if options.hint && listed > 0 && !options.json {
         let path = options
             .search
-            .paths
+            .targets
             .first()
-            .map(|path| shown(path))
+            .map(|target| shown(&target.path))
             .unwrap_or_default();
         writeln!(
             out,

@@ -64,7 +64,8 @@ pub enum ReadFailure {
 
 impl ReadFailure {
     pub(crate) fn of(session: &Unread, search: &DiscoveryQuery, why: OpenError) -> Self {
-        if search.paths.iter().any(|path| path == session.path()) {
+        let mut named = search.targets.iter();
+        if named.any(|target| target.path == session.path()) {
             return Self::Named(why);
         }
         Self::CameBy(Box::new(session.unreadable(why.about(session.path()))))

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use tv::ingest::Target;
 use tv::ingest::find::{DiscoveryQuery, sessions};
 use tv::model::text::Text;
 use tv::model::timestamp::Timestamp;
@@ -586,7 +587,7 @@ fn a_session_is_called_the_same_in_lists_and_in_its_header() {
     for path in fixtures::all() {
         for target in fixtures::targets(&path) {
             let search = DiscoveryQuery {
-                paths: vec![target.path.clone()],
+                targets: vec![Target::at(&target.path)],
                 ..DiscoveryQuery::default()
             };
             let mut found = sessions(&search, Timestamp(0)).map(Result::unwrap);

@@ -406,7 +406,7 @@ fn a_history_in_a_project_is_found_from_its_folders() {
         assert_eq!(found(&search), expected, "{folder}");
     }
     search.environment.variables.clear();
-    search.paths = vec![home.path().join("work")];
+    search.targets = vec![Target::at(home.path().join("work"))];
     assert_eq!(found(&search), [("mill".to_owned(), true)]);
 }
 
@@ -919,7 +919,7 @@ fn a_database_of_several_sessions_leaves_the_choice() {
     let (_, out, _) = home.tv(&[&format!("{}#ses_one", path.display())]);
     assert!(out.contains("All oiled"), "{out}");
     let search = DiscoveryQuery {
-        paths: vec![path],
+        targets: vec![Target::at(path)],
         ..home.search()
     };
     let found = find::sessions(&search, LATER)

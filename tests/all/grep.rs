@@ -38,7 +38,7 @@ fn options(pattern: &str, path: &Path, filter: Option<&str>) -> GrepOptions {
             since: None,
         },
         search: DiscoveryQuery {
-            paths: vec![path.to_owned()],
+            targets: vec![Target::at(path)],
             ..DiscoveryQuery::default()
         },
         strict: false,

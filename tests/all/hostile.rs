@@ -426,7 +426,7 @@ fn no_report_lets_anything_of_a_session_through() {
         };
         for json in [false, true] {
             let search = DiscoveryQuery {
-                paths: sessions.clone(),
+                targets: sessions.iter().map(Target::at).collect(),
                 ..DiscoveryQuery::default()
             };
             let mut out = Vec::new();

@@ -34,12 +34,10 @@ const DEEPEST: usize = 6;
 pub struct DiscoveryQuery {
     /// Where the agents' roots are.
     pub environment: Environment,
-    /// Files, databases and folders to search instead of all roots.
-    pub paths: Vec<PathBuf>,
+    /// Files, databases, folders and sessions in them to search instead of all roots.
+    pub targets: Vec<Target>,
     /// Restricts to sessions of the format with this name.
     pub format: Option<String>,
-    /// Restricts these files, databases and folders to the named sessions.
-    pub named: Vec<Target>,
     /// Arguments that are none of these.
     pub refused: Vec<OpenError>,
 }
@@ -65,13 +63,10 @@ impl DiscoveryQuery {
         } else {
             environment
         };
-        let paths = targets.iter().map(|target| target.path.clone()).collect();
-        let has_names = targets.iter().any(|target| target.session.is_some());
         Self {
             environment,
-            paths,
+            targets,
             format,
-            named: if has_names { targets } else { Vec::new() },
             refused,
         }
     }
@@ -83,24 +78,14 @@ impl DiscoveryQuery {
             .is_none_or(|format| found.format == format)
     }
 
-    /// The arguments that the user named.
-    pub(crate) fn targets(&self) -> Vec<Target> {
-        let whole = |path: &PathBuf| Target::at(&path);
-        if self.named.is_empty() {
-            self.paths.iter().map(whole).collect()
-        } else {
-            self.named.clone()
-        }
-    }
-
     /// Folders to search: those that the user named, else the existing roots, or all roots if none
     /// exists.
     pub(crate) fn places(&self) -> Vec<PathBuf> {
-        if self.paths.is_empty() {
-            places(&self.environment)
-        } else {
-            self.paths.clone()
+        if self.targets.is_empty() {
+            return places(&self.environment);
         }
+        let paths = self.targets.iter().map(|target| target.path.clone());
+        paths.collect()
     }
 }
 
@@ -243,7 +228,7 @@ pub(crate) fn files(
     databases.listings = Arc::default();
     let mut failures = search.refused.clone();
     let mut candidates = Vec::new();
-    if search.paths.is_empty() {
+    if search.targets.is_empty() {
         candidates = under_roots(
             &search.environment,
             search.format.as_deref(),
@@ -251,13 +236,13 @@ pub(crate) fn files(
             databases,
         );
     }
-    for path in &search.paths {
+    for Target { path, .. } in &search.targets {
         match at_path(path, search, databases) {
             Ok(found) => candidates.extend(found),
             Err(failure) => failures.push(failure),
         }
     }
-    failures.extend(retain_named(&mut candidates, &search.named));
+    failures.extend(retain_named(&mut candidates, &search.targets));
     databases.unreadable.sort_by(|a, b| {
         b.modified
             .cmp(&a.modified)
@@ -272,7 +257,7 @@ pub(crate) fn files(
 
 /// Retains the named sessions, if any are named. A named session that was not found is a failure.
 fn retain_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenError> {
-    if named.is_empty() {
+    if named.iter().all(|target| target.session.is_none()) {
         return Vec::new();
     }
     candidates.retain(|candidate| named.iter().any(|target| candidate.is_of(target)));

@@ -180,7 +180,7 @@ mod tests {
     use super::{Looker, watch};
     use crate::formats::roots::Environment;
     use crate::ingest::find::DiscoveryQuery;
-    use crate::model::found::Sighting;
+    use crate::model::found::{Sighting, Target};
     use crate::model::text::Text;
     use crate::model::timestamp::Timestamp;
 
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn places_that_are_not_there_are_sent_once() {
         let search = DiscoveryQuery {
-            paths: vec!["/there/is/no/such.sqlite".into()],
+            targets: vec![Target::at("/there/is/no/such.sqlite")],
             ..DiscoveryQuery::default()
         };
         let mut looker = Looker::new(search.clone());
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(sent(&mut looker), ["all"]);
         // When the path exists, its error is retracted.
         let folder = tempfile::tempdir().unwrap();
-        looker.search.paths = vec![folder.path().to_owned()];
+        looker.search.targets = vec![Target::at(folder.path())];
         assert_eq!(sent(&mut looker), ["", "all"]);
         // With a thread, the end of the first scan is enough to wait for.
         let watch = watch(search, || LATER);
