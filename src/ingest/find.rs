@@ -29,18 +29,17 @@ pub use self::candidates::DiscoveryQuery;
 pub(crate) use self::lookout::Lookout;
 pub(crate) use self::lookup::{is_name, locate, name_of_file};
 pub use self::prompt::first_prompt;
-pub(crate) use self::unread::{
-    Looked, Unread, UnreadReader, retain_newest, unread, with_sub_agents,
-};
+pub(crate) use self::unread::{Looked, Unread, retain_newest, unread, with_sub_agents};
 pub use self::watch::{ScanWatch, watch};
 
 use self::candidates::{Candidate, DatabaseCache};
-use self::facts::FactReader;
+pub(crate) use self::facts::FactReader;
 use super::target::OpenError;
 pub use crate::formats::roots::Environment;
 use crate::formats::{self, names};
 use crate::model::found::FoundSession;
 use crate::model::timestamp::Timestamp;
+pub(crate) use crate::source::pattern::Listings;
 use crate::source::remote;
 
 /// Sort key: time, newest first, then path and session.

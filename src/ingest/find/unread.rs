@@ -175,23 +175,13 @@ impl Unread {
     }
 
     /// Searches its bytes. A session without a file of its own must be read instead.
-    pub(crate) fn search(
-        &self,
-        reader: &mut UnreadReader,
-        sieve: LineSieve<'_>,
-    ) -> io::Result<Sifted> {
+    pub(crate) fn search(&self, listings: &Listings, sieve: LineSieve<'_>) -> io::Result<Sifted> {
         if self.is_shared() {
             return Ok(Sifted::Whole(None));
         }
         let is_file = (self.candidate.metadata).is_some_and(|metadata| metadata.is_file());
         let file = (&*self.candidate.path, is_file);
-        let sifted = sift::search(
-            file,
-            self.format,
-            &self.agent_files,
-            &reader.listings,
-            sieve,
-        )?;
+        let sifted = sift::search(file, self.format, &self.agent_files, listings, sieve)?;
         // Only the beginning of an agent's file is predictable.
         let is_of_agent = self.candidate.format.is_some() && self.candidate.row.is_none();
         Ok(if sifted == Sifted::NotRecords && !is_of_agent {
@@ -201,7 +191,7 @@ impl Unread {
         })
     }
 
-    /// The row for it if it cannot be read, for callers that do not use a [`UnreadReader`].
+    /// The row for it if it cannot be read, for callers that do not use a [`FactReader`].
     pub(crate) fn unreadable(&self, why: &str) -> FoundSession {
         let candidate = &self.candidate;
         let format = self.format.map_or(Generic.name(), Format::name);
@@ -269,34 +259,10 @@ impl Unread {
     }
 }
 
-/// Reads facts of sessions, one after the other.
-pub(crate) struct UnreadReader {
-    pub(crate) facts: FactReader,
-    listings: Arc<Listings>,
-}
-
-impl UnreadReader {
-    /// A reader for this time.
-    pub(crate) fn new(now: Timestamp) -> Self {
-        Self::with_listings(now, &Arc::default())
-    }
-
-    /// Like [`Self::new`], with cached listings of folders.
-    pub(crate) fn with_listings(now: Timestamp, listings: &Arc<Listings>) -> Self {
-        Self {
-            facts: FactReader::new(now),
-            listings: Arc::clone(listings),
-        }
-    }
-
-    /// The facts of a session. `None`: it is none, or another session started it.
-    pub(crate) fn facts_of(&mut self, unread: &Unread) -> Option<FoundSession> {
-        self.facts.read(unread.candidate.clone())
-    }
-
+impl FactReader {
     /// The facts of a session. `None`: it is none.
     pub(crate) fn found(&mut self, unread: &Unread) -> Option<FoundSession> {
-        if let Some(found) = self.facts_of(unread) {
+        if let Some(found) = self.read(unread.candidate.clone()) {
             return Some(found);
         }
         // A session that another one started, or a file beside one.
@@ -310,7 +276,7 @@ impl UnreadReader {
             is_asked: true,
             ..unread.candidate.clone()
         };
-        is_agents.then(|| self.facts.read(asked)).flatten()
+        is_agents.then(|| self.read(asked)).flatten()
     }
 }
 

@@ -220,7 +220,7 @@ fn read_all<T: Send>(
     walk(
         units,
         |(_, session)| session.path(),
-        || find::UnreadReader::new(now),
+        || find::FactReader::new(now),
         |reader, unit, say| read_one((reader, *unit), (search, is_listed), read, say),
         |message| if take(message) { Ok(()) } else { Err(()) },
     )
@@ -238,17 +238,17 @@ fn forward<T>(message: ReadMessage<T>, take: &mut impl FnMut(ReadProgress<T>) ->
 
 /// Reads a session if it is listed; any session if `is_listed` is false.
 fn read_one<T>(
-    (reader, (number, unread)): (&mut find::UnreadReader, (usize, &Unread)),
+    (reader, (number, unread)): (&mut find::FactReader, (usize, &Unread)),
     (search, is_listed): (&DiscoveryQuery, bool),
     read: &impl Fn(&Target, FoundSession, &mut dyn FnMut(T) -> bool) -> Result<ReadToEnd, OpenError>,
     say: &mut dyn FnMut(ReadMessage<T>) -> bool,
 ) {
     let found = if is_listed {
-        reader.facts_of(unread)
+        reader.read(unread.candidate.clone())
     } else {
         reader.found(unread)
     };
-    let Some(found) = found.filter(|found| !is_listed || !reader.facts.is_part(found)) else {
+    let Some(found) = found.filter(|found| !is_listed || !reader.is_part(found)) else {
         say(ReadMessage::Other(number));
         return;
     };

@@ -59,8 +59,11 @@ pub fn write(
     walk(
         &sessions,
         find::Unread::path,
-        || find::UnreadReader::with_listings(now, &listings),
-        |reader, session, say| search(&query, reader, session, (&options.search, only_first), say),
+        || find::FactReader::new(now),
+        |reader, session, say| {
+            let wanted = (&options.search, only_first);
+            search(&query, (reader, &listings), session, wanted, say);
+        },
         |message| match message {
             GrepMessage::Hits(head, mut hits) => {
                 repeats.remove_known(&head, &mut hits);

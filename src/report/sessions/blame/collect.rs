@@ -13,8 +13,8 @@ use crate::analysis::expression::When;
 use crate::analysis::files::steps::FileStep;
 use crate::analysis::files::{Files, paths};
 use crate::analysis::search::literal_prefilter::LiteralPrefilter;
-use crate::ingest::find::{self, Looked, Unread, UnreadReader};
-use crate::ingest::sift::Sifted;
+use crate::ingest::find::{self, FactReader, Listings, Looked, Unread};
+use crate::ingest::sift::{LineSieve, Sifted};
 use crate::ingest::{self, cannot_open, fs};
 use crate::model::entry::BlockKind;
 use crate::model::text::{Name, Text};
@@ -164,8 +164,8 @@ pub(super) fn collect(
     let end = walk(
         &sessions,
         Unread::path,
-        || UnreadReader::with_listings(now, &listings),
-        |reader, session, say| read(options, places, &sieve, (reader, session), say),
+        || FactReader::new(now),
+        |reader, session, say| read(options, places, &sieve, (reader, &listings, session), say),
         |message| {
             match message {
                 // A fork has the calls of the session that it was made from, too.
@@ -188,21 +188,21 @@ pub(super) fn collect(
 fn read(
     options: &BlameOptions,
     places: &WantedPaths,
-    sieve: &(dyn Fn(&[u8]) -> Vec<std::ops::Range<usize>> + Sync),
-    (reader, unread): (&mut UnreadReader, &Unread),
+    sieve: LineSieve<'_>,
+    (reader, listings, unread): (&mut FactReader, &Listings, &Unread),
     say: &mut dyn FnMut(Message) -> bool,
 ) {
     let search = &options.search;
     let mut failed = |why| {
         say(Message::Failure(ReadFailure::of(unread, search, why)));
     };
-    match unread.search(reader, sieve) {
+    match unread.search(listings, sieve) {
         Ok(Sifted::Nothing | Sifted::NotRecords) => return,
         Ok(Sifted::Whole(_) | Sifted::Lines(_)) => {}
         Err(error) => return failed(cannot_open(unread.path(), &error)),
     }
-    let is_wanted = |format: &str| search.format.as_ref().is_none_or(|wanted| format == wanted);
-    let Some(found) = reader.found(unread).filter(|found| is_wanted(found.format)) else {
+    let found = reader.found(unread);
+    let Some(found) = found.filter(|found| search.matches(found)) else {
         return;
     };
     if found.unreadable.is_some() {

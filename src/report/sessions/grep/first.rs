@@ -38,10 +38,10 @@ pub(crate) fn first_of_each(
     let end = walk(
         &sessions,
         find::Unread::path,
-        || find::UnreadReader::with_listings(now, &listings),
+        || find::FactReader::new(now),
         |reader, session, say| {
             if is_wanted() {
-                search(&query, reader, session, (places, true), say);
+                search(&query, (reader, &listings), session, (places, true), say);
             }
         },
         |message| {

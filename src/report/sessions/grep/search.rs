@@ -14,7 +14,7 @@ use regex::bytes::RegexBuilder;
 use super::query::Query;
 use crate::analysis::expression::judge::{Judge, Judgement};
 use crate::analysis::search::texts;
-use crate::ingest::find::{DiscoveryQuery, Unread, UnreadReader};
+use crate::ingest::find::{DiscoveryQuery, FactReader, Listings, Unread};
 use crate::ingest::sift::{Picked, PickedLine, Sifted, lines_within};
 use crate::ingest::{self, Pager, SessionSource, cannot_open};
 use crate::model::body::{Held, Key};
@@ -75,13 +75,13 @@ pub(super) struct LineHit {
 
 pub(super) fn search(
     query: &Query,
-    reader: &mut UnreadReader,
+    (reader, listings): (&mut FactReader, &Listings),
     unread: &Unread,
     (search, only_first): (&DiscoveryQuery, bool),
     say: &mut dyn FnMut(GrepMessage) -> bool,
 ) {
     let failed = |why| GrepMessage::Failure(ReadFailure::of(unread, search, why));
-    let sifted = match unread.search(reader, &|text| query.lines_in(text)) {
+    let sifted = match unread.search(listings, &|text| query.lines_in(text)) {
         Ok(Sifted::Nothing) => return,
         Ok(sifted) => sifted,
         Err(error) => {
@@ -89,13 +89,8 @@ pub(super) fn search(
             return;
         }
     };
-    let is_wanted = |found: &FoundSession| {
-        search
-            .format
-            .as_ref()
-            .is_none_or(|format| found.format == format)
-    };
-    let Some(found) = reader.found(unread).filter(is_wanted) else {
+    let found = reader.found(unread);
+    let Some(found) = found.filter(|found| search.matches(found)) else {
         return;
     };
     if found.unreadable.is_some() {
