@@ -79,11 +79,6 @@ pub fn sessions(search: &DiscoveryQuery, now: Timestamp) -> FoundSessions {
 }
 
 impl FoundSessions {
-    /// Number of files opened so far.
-    pub fn files_opened(&self) -> usize {
-        self.facts.files_opened()
-    }
-
     fn add(&mut self, found: FoundSession) {
         let key = (
             Reverse(found.modified),

@@ -44,7 +44,6 @@ const FRESH_MS: u64 = 60_000;
 /// Reads facts, and caches the indexes beside sessions.
 pub(crate) struct FactReader {
     now: Timestamp,
-    opened: usize,
     indexes: HashMap<PathBuf, Vec<ListedSession>>,
     /// Whether sessions that started others still exist.
     starters: HashMap<Text, bool>,
@@ -56,16 +55,10 @@ impl FactReader {
     pub(crate) fn new(now: Timestamp) -> Self {
         Self {
             now,
-            opened: 0,
             indexes: HashMap::new(),
             starters: HashMap::new(),
             asked: ReferencedFiles::default(),
         }
-    }
-
-    /// Number of files opened so far.
-    pub(crate) fn files_opened(&self) -> usize {
-        self.opened
     }
 
     /// The facts of a candidate; if it cannot be read, the reason. `None`: it is no session, or
@@ -74,7 +67,6 @@ impl FactReader {
         if candidate.row.is_some() {
             return self.of_row(candidate);
         }
-        self.opened += 1;
         match glance::read_file(&candidate, true) {
             Ok(glance) => self.of_file(candidate, glance?),
             // It was deleted since the scan.
@@ -101,7 +93,6 @@ impl FactReader {
     ) -> Option<ListedSession> {
         let index = format.file(&candidate.path, FileRole::Index)?;
         if !self.indexes.contains_key(&index) {
-            self.opened += 1;
             let read = listings(&index, format).unwrap_or_default();
             self.indexes.insert(index.clone(), read);
         }
@@ -120,28 +111,9 @@ impl FactReader {
         by_file().or_else(by_id).cloned()
     }
 
-    /// The session id that a file records, whatever its name.
-    pub(crate) fn recorded_id(&mut self, candidate: &Candidate) -> Option<Text> {
-        if candidate.row.is_some() {
-            return None;
-        }
-        self.opened += 1;
-        let mut glance = glance::read_file(candidate, true).ok()??;
-        if let Some(manifest) = glance.format.file(&candidate.path, FileRole::Manifest) {
-            self.manifest(&manifest, &mut glance);
-        }
-        glance
-            .transcript()
-            .meta()
-            .id
-            .clone()
-            .filter(|id| identifies(id))
-    }
-
-    fn of_row(&mut self, candidate: Candidate) -> Option<FoundSession> {
+    fn of_row(&self, candidate: Candidate) -> Option<FoundSession> {
         let format = candidate.format?;
         let row = candidate.row.clone().filter(|_| !candidate.is_child)?;
-        self.opened += 1;
         // Rows that cannot be read at the moment exist all the same.
         let glance = glance::read_rows(&candidate, format, true)
             .unwrap_or_else(|_| SessionGlance::empty(format, &candidate.path, true));
@@ -195,7 +167,7 @@ impl FactReader {
         let manifest = beside(FileRole::Manifest);
         // The state at the beginning of a run may not hold at its end.
         let says_live = glance.has_end || manifest.is_some();
-        let process = manifest.and_then(|path| self.manifest(&path, &mut glance));
+        let process = manifest.and_then(|path| read_manifest(&path, &mut glance));
         let listing = self.listing(&candidate, format).unwrap_or_default();
         let is_part = glance.is_part;
         let is_child = glance.is_child;
@@ -236,7 +208,7 @@ impl FactReader {
                 .map(|_| true)
         };
         let lock = beside(FileRole::Lock)
-            .and_then(|path| self.lock(&path))
+            .and_then(|path| is_locked(&path))
             .or_else(is_open);
         let live = is_running(
             &candidate.path,
@@ -268,31 +240,46 @@ impl FactReader {
         };
         Some(self.completed(&candidate, known, &transcript))
     }
+}
 
-    /// Passes the manifest to the decoder. Returns the process that it names.
-    fn manifest(&mut self, path: &Path, glance: &mut SessionGlance) -> Option<i64> {
-        let bytes = small(path, SMALL)?;
-        self.opened += 1;
-        glance.feed(1, 0, &bytes, RecordPlace::File(path));
-        json::parse(&String::from_utf8_lossy(&bytes))
+/// The session id that a file records, whatever its name.
+pub(crate) fn recorded_id(candidate: &Candidate) -> Option<Text> {
+    if candidate.row.is_some() {
+        return None;
+    }
+    let mut glance = glance::read_file(candidate, true).ok()??;
+    if let Some(manifest) = glance.format.file(&candidate.path, FileRole::Manifest) {
+        read_manifest(&manifest, &mut glance);
+    }
+    glance
+        .transcript()
+        .meta()
+        .id
+        .clone()
+        .filter(|id| identifies(id))
+}
+
+/// Passes the manifest to the decoder. Returns the process that it names.
+fn read_manifest(path: &Path, glance: &mut SessionGlance) -> Option<i64> {
+    let bytes = small(path, SMALL)?;
+    glance.feed(1, 0, &bytes, RecordPlace::File(path));
+    json::parse(&String::from_utf8_lossy(&bytes))
+        .ok()?
+        .get("pid")
+        .int()
+}
+
+/// Whether the process that holds a lock runs; `None` if there is no lock.
+fn is_locked(path: &Path) -> Option<bool> {
+    let bytes = small(path, SMALL)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(
+        json::parse(&text)
             .ok()?
             .get("pid")
             .int()
-    }
-
-    /// Whether the process that holds a lock runs; `None` if there is no lock.
-    fn lock(&mut self, path: &Path) -> Option<bool> {
-        let bytes = small(path, SMALL)?;
-        self.opened += 1;
-        let text = String::from_utf8_lossy(&bytes);
-        Some(
-            json::parse(&text)
-                .ok()?
-                .get("pid")
-                .int()
-                .is_some_and(|number| process::is_running(path, number)),
-        )
-    }
+            .is_some_and(|number| process::is_running(path, number)),
+    )
 }
 
 /// Files that are parts of others beside them, by folder; only the others' records say so. Applies

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::candidates::{Candidate, DatabaseCache, DiscoveryQuery, collect, places};
-use super::facts::{FactReader, matches_name_end};
+use super::facts::{FactReader, matches_name_end, recorded_id};
 use crate::formats;
 use crate::formats::roots::{Environment, SessionName, file_name};
 use crate::ingest::target::OpenError;
@@ -62,15 +62,15 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
     };
     let (candidates, _) = collect(&search, &mut DatabaseCache::default());
     let mut facts = FactReader::new(Timestamp(0));
-    let mut those = |how: &mut dyn FnMut(&Candidate, &mut FactReader) -> Option<Match>| -> Vec<_> {
-        let how = |candidate: &Candidate| Some((how(candidate, &mut facts)?, candidate.clone()));
+    let those = |how: &mut dyn FnMut(&Candidate) -> Option<Match>| -> Vec<_> {
+        let how = |candidate: &Candidate| Some((how(candidate)?, candidate.clone()));
         candidates.iter().filter_map(how).collect()
     };
-    let mut matches = those(&mut |candidate, facts| match_of(candidate, argument, facts));
+    let mut matches = those(&mut |candidate| match_of(candidate, argument, &mut facts));
     if matches.is_empty() {
         // Some files have another name than the session in them.
-        matches = those(&mut |candidate, facts| {
-            let id = facts.recorded_id(candidate)?;
+        matches = those(&mut |candidate| {
+            let id = recorded_id(candidate)?;
             rank(
                 *id == *argument,
                 id.starts_with(argument),
