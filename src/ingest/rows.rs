@@ -170,7 +170,8 @@ impl RowFollower {
 
     /// Rows read, and rows listed.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        let known: u64 = self.sessions.iter().map(SessionRows::expected).sum();
+        let sessions = self.sessions.iter();
+        let known: u64 = sessions.map(|session| session.walk.expected()).sum();
         (self.read, known.max(self.read))
     }
 
@@ -388,7 +389,7 @@ impl RowFollower {
             self.report_anomaly(emitter)?;
         }
         self.state = Some(state);
-        let is_settled = !is_touched && self.sessions.iter().all(SessionRows::is_settled);
+        let is_settled = !is_touched && self.sessions.iter().all(|one| one.walk.is_settled());
         self.schedule.record_scan(now, start.elapsed(), is_settled);
         Ok(None)
     }

@@ -121,19 +121,19 @@ impl RowFollower {
         let bytes = match content {
             Ok(bytes) => bytes,
             Err(what) => {
-                if !rows.known.read(table, at, 0) {
+                if !rows.walk.known.read(table, at, 0) {
                     let what = format!("a row cannot be read: {what}");
                     let tally = emitter.fault_provisional(Record { origin, bytes: b"" }, &what);
-                    rows.known.record(table, at, (0, file), tally);
+                    rows.walk.known.record(table, at, (0, file), tally);
                 }
                 return;
             }
         };
         let hash = hash_of(bytes);
-        if rows.known.read(table, at, hash) {
+        if rows.walk.known.read(table, at, hash) {
             return;
         }
-        if let Some(tally) = rows.known.counted_before(table, at, origin.file) {
+        if let Some(tally) = rows.walk.known.counted_before(table, at, origin.file) {
             emitter.retract(&tally, origin);
         }
         emitter.set_stubs_only(self.bodies == Bodies::OnDisk || self.leaves_bodies);
@@ -154,10 +154,12 @@ impl RowFollower {
                     },
                     kind.place(&path, origin.line),
                 );
-                emitter.emit_provisional(record, place, table == 0 && rows.is_abandoned(at))
+                emitter.emit_provisional(record, place, table == 0 && rows.abandoned.contains(&at))
             }
         };
-        rows.known.record(table, at, (hash, origin.file), tally);
+        rows.walk
+            .known
+            .record(table, at, (hash, origin.file), tally);
         self.read += 1;
     }
 

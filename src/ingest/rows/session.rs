@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::known::KnownRows;
 use super::look::{ReadStep, ScanParameters, ScanResult};
 use super::walk::{RowPortion, RowWalk};
 use crate::formats::tables::Queries;
@@ -22,12 +21,10 @@ pub(crate) struct SessionRows {
     pub(crate) lane: Option<String>,
     files: Vec<Option<(FileId, FileKind, PathBuf)>>,
     generation: Option<SqlValue>,
-    /// Rows that were listed or read.
-    pub(crate) known: KnownRows,
-    /// State of the listing.
-    walk: RowWalk,
+    /// Which rows are known, and how they are listed.
+    pub(crate) walk: RowWalk,
     /// Rows that the agent has abandoned.
-    abandoned: BTreeSet<i64>,
+    pub(crate) abandoned: BTreeSet<i64>,
     facts: Vec<MetaEdit>,
 }
 
@@ -76,11 +73,11 @@ impl SessionRows {
             .then(|| abandoned(look))
             .transpose()?
             .flatten();
-        let mut news = self.walk.scan(look, &mut self.known)?;
+        let mut news = self.walk.scan(look)?;
         if let (ScanResult::More(todo), Some(now)) = (&mut news, abandoned) {
             for at in self.abandoned.symmetric_difference(&now).copied() {
-                if self.known.has(0, at) {
-                    self.known.invalidate(0, at);
+                if self.walk.known.has(0, at) {
+                    self.walk.known.invalidate(0, at);
                     todo.push(ReadStep::Row {
                         session: number,
                         table: 0,
@@ -108,22 +105,7 @@ impl SessionRows {
             is_touched: false,
             is_settling: false,
         };
-        self.walk.next_portion(look, &mut self.known)
-    }
-
-    /// Number of its rows at the last scan.
-    pub(crate) fn expected(&self) -> u64 {
-        self.walk.expected(&self.known)
-    }
-
-    /// Whether all rows were compared since the database was written to.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.walk.is_settled()
-    }
-
-    /// Whether the agent has abandoned the row.
-    pub(crate) fn is_abandoned(&self, at: i64) -> bool {
-        self.abandoned.contains(&at)
+        self.walk.next_portion(look)
     }
 
     /// Metadata of the session from outside its rows, if it changed.

@@ -41,6 +41,8 @@ const OUT_OF_ORDER: &str =
 /// State of the listing.
 #[derive(Default)]
 pub(crate) struct RowWalk {
+    /// Rows that were listed or read.
+    pub(crate) known: KnownRows,
     stage: WalkStage,
     /// Single rows of the session.
     single: Vec<(usize, i64)>,
@@ -202,29 +204,25 @@ impl RowWalk {
     }
 
     /// Number of rows, as far as they are listed.
-    pub(crate) fn expected(&self, known: &KnownRows) -> u64 {
+    pub(crate) fn expected(&self) -> u64 {
         match &self.stage {
             WalkStage::New => 0,
             WalkStage::Reading(cursor) => cursor.expected,
-            WalkStage::Known => known.len() as u64,
+            WalkStage::Known => self.known.len() as u64,
         }
     }
 
-    pub(crate) fn scan(
-        &mut self,
-        look: ScanParameters<'_>,
-        known: &mut KnownRows,
-    ) -> Result<ScanResult, DatabaseFailure> {
+    pub(crate) fn scan(&mut self, look: ScanParameters<'_>) -> Result<ScanResult, DatabaseFailure> {
         let looked = match self.stage {
-            _ if self.is_damaged => self.scan_all(look, known),
+            _ if self.is_damaged => self.scan_all(look),
             WalkStage::New => self.begin(look),
             // Its next portion is queued already.
             WalkStage::Reading(_) => Ok(ScanResult::More(Vec::new())),
-            WalkStage::Known => self.scan_changed(look, known),
+            WalkStage::Known => self.scan_changed(look),
         };
         match looked {
             // Then each damaged row is shown as such.
-            Err(DatabaseFailure::Damaged(_)) if !self.is_damaged => self.scan_all(look, known),
+            Err(DatabaseFailure::Damaged(_)) if !self.is_damaged => self.scan_all(look),
             Err(failure) => {
                 self.is_stale = true;
                 Err(failure)
@@ -263,7 +261,6 @@ impl RowWalk {
     pub(crate) fn next_portion(
         &mut self,
         look: ScanParameters<'_>,
-        known: &mut KnownRows,
     ) -> Result<RowPortion, DatabaseFailure> {
         let WalkStage::Reading(cursor) = &mut self.stage else {
             return Ok(RowPortion::default());
@@ -277,7 +274,7 @@ impl RowWalk {
         );
         let mut rows = match asked {
             Err(DatabaseFailure::Damaged(_)) => {
-                let ScanResult::More(todo) = self.scan_all(look, known)? else {
+                let ScanResult::More(todo) = self.scan_all(look)? else {
                     return Ok(RowPortion::default());
                 };
                 return Ok(RowPortion { todo, notice: None });
@@ -288,7 +285,7 @@ impl RowWalk {
             cursor.portion = cursor.portion.saturating_mul(4);
         }
         let is_empty = rows.is_empty();
-        rows.retain(|row| !known.has(row.table, row.at));
+        rows.retain(|row| !self.known.has(row.table, row.at));
         let mut next_rows = Vec::new();
         for row in rows {
             while cursor
@@ -302,28 +299,23 @@ impl RowWalk {
             next_rows.push(row);
         }
         if !next_rows.is_empty() {
-            let mut todo = self.list(look, next_rows, known);
+            let mut todo = self.list(look, next_rows);
             todo.push(ReadStep::Portion(look.number));
             return Ok(RowPortion { todo, notice: None });
         }
-        let left = unlisted_rows(look, (known, &cursor.strays))?;
+        let left = unlisted_rows(look, (&self.known, &cursor.strays))?;
         next_rows.extend(std::mem::take(&mut cursor.strays));
         next_rows.extend(left);
         self.stage = WalkStage::Known;
         let notice = (!is_empty).then_some(OUT_OF_ORDER);
-        let todo = self.list(look, next_rows, known);
+        let todo = self.list(look, next_rows);
         Ok(RowPortion { todo, notice })
     }
 
     /// Marks rows as listed; all of them are to be read.
-    fn list(
-        &mut self,
-        look: ScanParameters<'_>,
-        rows: Vec<ListedRow>,
-        known: &mut KnownRows,
-    ) -> Vec<ReadStep> {
+    fn list(&mut self, look: ScanParameters<'_>, rows: Vec<ListedRow>) -> Vec<ReadStep> {
         let listed = rows.into_iter().map(|row| {
-            row.mark_listed(known);
+            row.mark_listed(&mut self.known);
             self.latest = self.latest.max(row.change.0);
             row.into_step(look.number)
         });
@@ -332,16 +324,12 @@ impl RowWalk {
 
     /// Lists rows that may have changed. All queries run before any row is marked, so a failed scan
     /// is repeated in full.
-    fn scan_changed(
-        &mut self,
-        look: ScanParameters<'_>,
-        known: &mut KnownRows,
-    ) -> Result<ScanResult, DatabaseFailure> {
+    fn scan_changed(&mut self, look: ScanParameters<'_>) -> Result<ScanResult, DatabaseFailure> {
         self.is_stale |= look.is_touched;
         let single = single(look)?;
         let mut pieces = Vec::new();
         for of_table in &look.queries.listing.beyond {
-            let after = known.before_last(of_table.0, TAIL);
+            let after = self.known.before_last(of_table.0, TAIL);
             pieces.push(RowRange::list(look, of_table, (after, i64::MAX), NEW)?);
         }
         let tails: Vec<i64> = pieces.iter().map(|piece| piece.range.0).collect();
@@ -373,29 +361,31 @@ impl RowWalk {
             .single
             .iter()
             .any(|place| single.iter().all(|row| row.place() != *place));
-        if is_gone || pieces.iter().any(|piece| piece.has_missing(known)) {
+        if is_gone || pieces.iter().any(|piece| piece.has_missing(&self.known)) {
             return Ok(ScanResult::Restart(REMOVED));
         }
         self.single = single.iter().map(ListedRow::place).collect();
         self.cursor = round;
         // Rows listed during writes may be outdated when the round ends.
         self.is_stale = has_more || (self.is_stale && !(begins && look.is_settling));
-        let of_content = look.is_settling && self.has_changed && known.bytes() <= COMPARED;
+        let of_content = look.is_settling && self.has_changed && self.known.bytes() <= COMPARED;
         let mut rows: Vec<ListedRow> = pieces.into_iter().flat_map(|piece| piece.rows).collect();
         let latest = rows
             .iter()
             .map(|row| row.change.0)
             .fold(self.latest, i64::max);
-        rows.retain(|row| !row.mark_listed(known) || of_content || row.change.0 >= self.latest);
+        rows.retain(|row| {
+            !row.mark_listed(&mut self.known) || of_content || row.change.0 >= self.latest
+        });
         self.latest = latest;
         // Without events for changes, the result shows that there were some.
-        let is_news = rows.iter().any(|row| known.is_due(row.table, row.at));
+        let is_news = rows.iter().any(|row| self.known.is_due(row.table, row.at));
         self.is_stale |= is_news;
         self.has_changed =
             (self.has_changed || is_news) && !(look.is_settling && self.is_settled());
         rows.sort_by(|one, other| one.order(other).then(one.place().cmp(&other.place())));
         for row in &single {
-            row.mark_listed(known);
+            row.mark_listed(&mut self.known);
         }
         Ok(ScanResult::More(
             single
@@ -407,20 +397,16 @@ impl RowWalk {
     }
 
     /// Lists all rows by their ids, which indexes contain.
-    fn scan_all(
-        &mut self,
-        look: ScanParameters<'_>,
-        known: &mut KnownRows,
-    ) -> Result<ScanResult, DatabaseFailure> {
+    fn scan_all(&mut self, look: ScanParameters<'_>) -> Result<ScanResult, DatabaseFailure> {
         self.is_damaged = true;
         self.stage = WalkStage::Known;
         (self.is_stale, self.cursor) = (false, None);
         let mut rows = listed(look, &look.queries.listing.places, [])?;
-        if known.len() > rows.len() {
+        if self.known.len() > rows.len() {
             return Ok(ScanResult::Restart(REMOVED));
         }
-        let of_content = look.is_settling && known.bytes() <= COMPARED;
-        rows.retain(|row| !row.mark_listed(known) || of_content);
+        let of_content = look.is_settling && self.known.bytes() <= COMPARED;
+        rows.retain(|row| !row.mark_listed(&mut self.known) || of_content);
         Ok(ScanResult::More(
             rows.into_iter()
                 .map(|row| row.into_step(look.number))

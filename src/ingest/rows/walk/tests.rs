@@ -84,8 +84,9 @@ fn read(session: &mut SessionRows, database: &Database, todo: &[ReadStep]) -> Ve
             .unwrap()
             .expect("a row is there");
         let hash = crate::model::fingerprint::hash_of(&cell.content());
-        if !session.known.read(*table, *at, hash) {
+        if !session.walk.known.read(*table, *at, hash) {
             session
+                .walk
                 .known
                 .record(*table, *at, (hash, FileId(1)), tally.clone());
             news.push((*table, *at));
@@ -158,7 +159,7 @@ fn settled(path: &Path) -> (Connection, SessionRows) {
     add(&writer, 0..MESSAGES);
     let mut session = SessionRows::new("s".to_owned(), None);
     read_all(&mut session, path);
-    while !session.is_settled() {
+    while !session.walk.is_settled() {
         look(&mut session, path, false).unwrap();
     }
     (writer, session)
@@ -180,7 +181,10 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
     let most = usize::try_from(2 * PORTION).unwrap() + 1;
     assert!(portions.iter().all(|rows| *rows <= most), "{portions:?}");
     assert_eq!(portions.iter().sum::<usize>(), 6_001);
-    assert_eq!((session.known.len(), session.expected()), (6_001, 6_001));
+    assert_eq!(
+        (session.walk.known.len(), session.walk.expected()),
+        (6_001, 6_001)
+    );
 
     // New rows, and a piece of the old ones.
     assert!(look(&mut session, &path, true).unwrap().is_empty());
@@ -209,7 +213,7 @@ fn a_large_session_is_read_in_portions_and_a_look_reads_its_end() {
     // More than the last rows.
     add(&writer, MESSAGES + 3..MESSAGES + 1_000);
     assert_eq!(look(&mut session, &path, true).unwrap().len(), 2 * 997);
-    assert_eq!(session.known.len(), 8_001);
+    assert_eq!(session.walk.known.len(), 8_001);
 }
 
 /// Edits a row; the time does not always change.
@@ -237,8 +241,8 @@ fn what_changed_far_back_is_found_in_turn() {
         [(2, 2_900), (2, 7), (2, 2_000)],
         "also while rows are written"
     );
-    assert!(!session.is_settled());
-    while !session.is_settled() {
+    assert!(!session.walk.is_settled());
+    while !session.walk.is_settled() {
         assert!(look(&mut session, &path, false).unwrap().is_empty());
     }
 }
@@ -252,14 +256,14 @@ fn an_edit_that_no_time_tells_is_found_when_it_is_quiet() {
         add(&writer, number..number + 1);
         assert!(!look(&mut session, &path, true).unwrap().contains(&(2, at)));
         let mut found = Vec::new();
-        while !session.is_settled() {
+        while !session.walk.is_settled() {
             found.extend(look(&mut session, &path, false).unwrap());
         }
         assert_eq!(found, [(2, at)]);
     }
     // The write concerns another session: the rows are not read again for it.
     let (_, mut count) = look_for(&mut session, &path, true).unwrap();
-    while !session.is_settled() {
+    while !session.walk.is_settled() {
         count += look_for(&mut session, &path, false).unwrap().1;
     }
     assert!(count < 12, "{count} rows were read for none");
@@ -355,7 +359,7 @@ fn what_could_not_be_listed_is_found_again_in_its_order() {
         (MESSAGES + 1..=MESSAGES + 700).collect::<Vec<_>>()
     );
     let mut found = news.contains(&(2, 7));
-    while !session.is_settled() {
+    while !session.walk.is_settled() {
         found |= look(&mut session, &path, false).unwrap().contains(&(2, 7));
     }
     assert!(found);
