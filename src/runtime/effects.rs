@@ -11,7 +11,7 @@ use super::open_session::{self, ParkedSession, ReaderState};
 use super::session_discovery::{self, Discovery};
 use super::theme_choice;
 use super::usage_worker::UsageWorker;
-use super::workers::Workers;
+use super::workers::{ReadJob, Workers};
 use super::{Flow, Viewer};
 use crate::analysis::ledger::counting::Question;
 use crate::app::comparison::{Compared, OtherRun};
@@ -35,12 +35,8 @@ impl Viewer {
     /// Carries out an effect. Returns whether the program goes on.
     pub(super) fn run_effect(&mut self, effect: Effect) -> anyhow::Result<Flow> {
         match effect {
-            Effect::Page { entries, origins } => {
-                self.with_workers(|workers| workers.page(entries, origins));
-            }
-            Effect::Details { origins, is_whole } => {
-                self.with_workers(|workers| workers.details(origins, is_whole));
-            }
+            Effect::Page { entries, origins } => self.read(ReadJob::Page(entries, origins)),
+            Effect::Details { origins, is_whole } => self.read(ReadJob::Details(origins, is_whole)),
             Effect::Search(job) => self.with_workers(|workers| workers.search(job)),
             Effect::CancelSearch => self.with_workers(Workers::cancel_search),
             Effect::Filter(job) => self.with_workers(|workers| workers.filter(job)),
@@ -50,8 +46,8 @@ impl Viewer {
                 Some(text) => self.copy(&text)?,
                 None => self.set_status("the record cannot be read any more"),
             },
-            Effect::ShowRecords(origins) => self.with_workers(|workers| workers.show(origins)),
-            Effect::Inspect(origins) => self.with_workers(|workers| workers.inspect(origins)),
+            Effect::ShowRecords(origins) => self.read(ReadJob::Show(origins)),
+            Effect::Inspect(origins) => self.read(ReadJob::Inspect(origins)),
             Effect::Back => return self.back(),
             Effect::Seek => {
                 let search = session_discovery::search(&self.config);
@@ -102,7 +98,7 @@ impl Viewer {
             Effect::Mouse(is_on) => terminal::set_mouse(is_on)?,
             Effect::Edit(origin) => return self.edit(origin),
             Effect::Resume { words, folder } => return self.resume(&words, folder.as_deref()),
-            Effect::View(image) => self.with_workers(|workers| workers.view(image)),
+            Effect::View(image) => self.read(ReadJob::View(image)),
             Effect::Theme(name) => theme_choice::set(&name, &self.config, &mut self.app.reader),
             Effect::Images(choice) => self.set_images(choice)?,
             Effect::Notify(notice) => self.notify(&notice)?,
@@ -124,6 +120,10 @@ impl Viewer {
         if let Some(opened) = &self.opened {
             order(&opened.workers);
         }
+    }
+
+    fn read(&self, job: ReadJob) {
+        self.with_workers(|workers| workers.read(job));
     }
 
     fn with_discovery(&self, order: impl FnOnce(&Discovery)) {

@@ -28,12 +28,19 @@ const PROGRESS: Duration = Duration::from_millis(50);
 /// Syntax definitions are dropped after this long without work.
 const FORGETTING: Duration = Duration::from_secs(15);
 
-enum ReadJob {
+/// Records that the session's own worker reads, each kind for an event of its own.
+pub(crate) enum ReadJob {
+    /// Bodies of entries.
     Page(Vec<EntryId>, Vec<Origin>),
+    /// Fields of records that no block shows, or the whole records.
     Details(Vec<Origin>, bool),
+    /// Records for the raw view.
     Show(Vec<Origin>),
+    /// Records for the inspector.
     Inspect(Vec<Origin>),
+    /// The texts of records, for who waits for them.
     Texts(Vec<Origin>, Sender<Option<Vec<String>>>),
+    /// An image to open in another program.
     View(Image),
 }
 
@@ -84,29 +91,9 @@ impl Workers {
         }
     }
 
-    /// Reads bodies of entries.
-    pub(crate) fn page(&self, entries: Vec<EntryId>, origins: Vec<Origin>) {
-        let _ = self.work.send(ReadJob::Page(entries, origins));
-    }
-
-    /// Reads fields of records that no block shows, or the whole records.
-    pub(crate) fn details(&self, origins: Vec<Origin>, is_whole: bool) {
-        let _ = self.work.send(ReadJob::Details(origins, is_whole));
-    }
-
-    /// Reads records for the raw view.
-    pub(crate) fn show(&self, origins: Vec<Origin>) {
-        let _ = self.work.send(ReadJob::Show(origins));
-    }
-
-    /// Reads records for the inspector.
-    pub(crate) fn inspect(&self, origins: Vec<Origin>) {
-        let _ = self.work.send(ReadJob::Inspect(origins));
-    }
-
-    /// Opens an image in another program.
-    pub(crate) fn view(&self, image: Image) {
-        let _ = self.work.send(ReadJob::View(image));
+    /// Queues records to be read.
+    pub(crate) fn read(&self, job: ReadJob) {
+        let _ = self.work.send(job);
     }
 
     /// Reads the texts of records; waits for them up to two seconds.
