@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::databases::Databases;
 pub(crate) use self::emit::unpacked;
+pub(crate) use self::look::{ListedRow, listed};
 
 use self::look::{ReadStep, ScanResult};
 use self::schedule::Schedule;
@@ -54,22 +55,10 @@ pub(crate) fn emit_newest(
     }
     let mut rows = RowFollower::open(plan, files, Bodies::Recent, &Databases::default())?;
     (rows.queue, rows.leaves_bodies) = (VecDeque::new(), false);
-    let queries = Arc::clone(&rows.queries);
-    let key = SqlValue::from(plan.session.as_str());
-    let queue = &mut rows.queue;
-    rows.database.as_ref().ok_or(DatabaseFailure::Busy)?.each(
-        &queries.newest,
-        &[key],
-        &mut |row| {
-            let mut numbers = row.iter().filter_map(SqlValue::int);
-            let table = numbers.next().and_then(|table| usize::try_from(table).ok());
-            queue.extend(table.zip(numbers.next()).map(|(table, at)| ReadStep::Row {
-                session: 0,
-                table,
-                at,
-            }));
-        },
-    )?;
+    let database = rows.database()?;
+    let newest = listed(&database, &plan.session, &rows.queries.newest, [])?;
+    rows.queue
+        .extend(newest.into_iter().map(|row| row.into_step(0)));
     while rows.step(emitter, Instant::now()) {}
     Ok(true)
 }

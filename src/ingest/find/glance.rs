@@ -23,7 +23,7 @@ use crate::ingest::catalog;
 use crate::ingest::earlier::{self, is_packed};
 use crate::ingest::plan::{FileHead, files_of, read_head};
 use crate::ingest::probe::{self, LONGEST};
-use crate::ingest::rows::unpacked;
+use crate::ingest::rows::{ListedRow, listed, unpacked};
 use crate::model::edit::{Batch, Edit, MetaEdit, saturating_u32};
 use crate::model::entry::Entry;
 use crate::model::record::{FileId, Origin, Record, Shape};
@@ -540,50 +540,35 @@ pub(crate) fn read_rows(
         let _ = read_lines(&file, &mut glance);
     }
     let key = SqlValue::from(candidate.id.as_str());
-    // The position of a row, and the row itself where the list includes it.
-    let listed = |mut row: Vec<SqlValue>| match row.as_mut_slice() {
-        [SqlValue::Int(table), SqlValue::Int(at), rest @ ..] => {
-            let record = rest
-                .get_mut(5)
-                .map(|cell| std::mem::replace(cell, SqlValue::Null));
-            usize::try_from(*table)
-                .ok()
-                .map(|table| ((table, *at), record))
-        }
-        _ => None,
-    };
-    let list = |sql: &str, asked: &[SqlValue]| {
-        let mut rows = Vec::new();
-        let asked: Vec<SqlValue> = std::iter::once(&key).chain(asked).cloned().collect();
-        database.each(sql, &asked, &mut |row| rows.extend(listed(row)))?;
-        Ok::<_, DatabaseFailure>(rows)
-    };
-    let newest = list(&queries.newest, &[])?;
+    let newest = listed(&database, &candidate.id, &queries.newest, [])?;
     if newest.is_empty() {
         read_archive(&database, &queries, &key, &mut glance)?;
     }
     let rows = usize::try_from(ROWS).unwrap_or_default();
     let skipped = newest.len().saturating_sub(rows);
-    let mut some: Vec<((usize, i64), Option<SqlValue>)> = match &queries.listing.single {
-        Some(sql) => list(sql, &[])?.into_iter().take(1).collect(),
+    let mut some: Vec<ListedRow> = match &queries.listing.single {
+        Some(sql) => listed(&database, &candidate.id, sql, [])?,
         None => Vec::new(),
     };
+    some.truncate(1);
     // A session without a title is named by its first prompt, and started with it.
     let are_lines = queries.tables.iter().all(|rows| rows.is_line);
     let count = if are_lines { ROWS } else { FEW_ROWS };
-    some.extend(list(
+    let beginning = [SqlValue::FIRST, SqlValue::from(""), SqlValue::Int(count)];
+    some.extend(listed(
+        &database,
+        &candidate.id,
         &queries.listing.portion,
-        &[SqlValue::FIRST, SqlValue::from(""), SqlValue::Int(count)],
+        beginning,
     )?);
     some.truncate(rows);
-    let first: HashSet<(usize, i64)> = some.iter().map(|(place, _)| *place).collect();
-    some.extend(
-        newest
-            .into_iter()
-            .skip(skipped)
-            .filter(|(place, _)| !first.contains(place)),
-    );
-    for ((table, at), record) in some {
+    let first: HashSet<(usize, i64)> = some.iter().map(ListedRow::place).collect();
+    let last = newest.into_iter().skip(skipped);
+    some.extend(last.filter(|row| !first.contains(&row.place())));
+    for ListedRow {
+        table, at, record, ..
+    } in some
+    {
         let Some(rows) = queries.tables.get(table) else {
             continue;
         };
@@ -591,13 +576,15 @@ pub(crate) fn read_rows(
             None => database.value(&rows.one, &[key.clone(), SqlValue::Int(at)])?,
             record => record,
         };
-        if let Some(cell) = record {
-            let place = if rows.is_line {
-                RecordPlace::Line
-            } else {
-                RecordPlace::Row(rows.name)
-            };
-            decode_row(at, &cell.content(), place, &mut glance);
+        let place = if rows.is_line {
+            RecordPlace::Line
+        } else {
+            RecordPlace::Row(rows.name)
+        };
+        if let Some(cell) = record
+            && let Ok(bytes) = unpacked(&cell.content())
+        {
+            glance.feed(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
         }
     }
     Ok(glance)
@@ -621,10 +608,4 @@ fn read_archive(
         decode_lines(&text, 0, glance);
     }
     Ok(())
-}
-
-fn decode_row(at: i64, bytes: &[u8], place: RecordPlace<'_>, glance: &mut SessionGlance) {
-    if let Ok(bytes) = unpacked(bytes) {
-        glance.feed(0, u64::try_from(at).unwrap_or_default(), &bytes, place);
-    }
 }

@@ -10,12 +10,11 @@
 //! Invariant: reading in portions ends and omits no row, whatever the columns that order it
 //! contain. A portion must bring a new row, and rows that no portion brought come at the end.
 
-use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::known::{KnownRows, hash_of_id};
-use super::look::{ReadStep, ScanParameters, ScanResult};
+use super::known::KnownRows;
+use super::look::{ListedRow, ReadStep, ScanParameters, ScanResult};
 use crate::source::rows::{DatabaseFailure, SqlValue};
 
 /// Last rows of each table that a scan lists again.
@@ -76,19 +75,6 @@ struct Cursor {
     strays: VecDeque<ListedRow>,
 }
 
-struct ListedRow {
-    table: usize,
-    at: i64,
-    /// Time of its last change, and its bytes.
-    change: (i64, i64),
-    /// Hash of the record's id, to detect another row with the same row id.
-    id: u32,
-    /// Time and id of its message.
-    order: (SqlValue, SqlValue),
-    /// The row itself, where the list includes it.
-    record: Option<SqlValue>,
-}
-
 /// Rows to read next, and a notice about them.
 #[derive(Default)]
 pub(crate) struct RowPortion {
@@ -113,7 +99,7 @@ impl RowRange {
         (after, end): (i64, i64),
         most: i64,
     ) -> Result<Self, DatabaseFailure> {
-        let mut rows = listed(look, sql, [SqlValue::Int(after), SqlValue::Int(most)])?;
+        let mut rows = look.list(sql, [SqlValue::Int(after), SqlValue::Int(most)])?;
         let is_end = i64::try_from(rows.len()).is_ok_and(|count| count < most);
         let last = rows
             .last()
@@ -139,56 +125,6 @@ impl RowRange {
                 .rows
                 .iter()
                 .any(|row| known.is_other(row.place(), row.id))
-    }
-}
-
-impl ListedRow {
-    fn of(mut cells: Vec<SqlValue>) -> Option<Self> {
-        let record = cells
-            .get_mut(7)
-            .map(|cell| std::mem::replace(cell, SqlValue::Null));
-        let int = |place: usize| cells.get(place).and_then(SqlValue::int);
-        let cell = |place: usize| cells.get(place).cloned().unwrap_or(SqlValue::Null);
-        Some(Self {
-            table: usize::try_from(int(0)?).ok()?,
-            at: int(1)?,
-            change: (int(2).unwrap_or(0), int(3).unwrap_or(0)),
-            id: hash_of_id(&cell(6).content()),
-            order: (cell(4), cell(5)),
-            record,
-        })
-    }
-
-    fn place(&self) -> (usize, i64) {
-        (self.table, self.at)
-    }
-
-    /// Marks the row as listed. Returns whether it is unchanged since it was read.
-    fn mark_listed(&self, known: &mut KnownRows) -> bool {
-        known.mark_listed(self.table, self.at, self.change, self.id)
-    }
-
-    /// Compares by message.
-    fn order(&self, other: &Self) -> Ordering {
-        self.order
-            .0
-            .order(&other.order.0)
-            .then_with(|| self.order.1.order(&other.order.1))
-    }
-
-    fn into_step(self, session: usize) -> ReadStep {
-        let Self {
-            table, at, record, ..
-        } = self;
-        match record {
-            Some(cell) => ReadStep::Have {
-                session,
-                table,
-                at,
-                content: Ok(cell.content()),
-            },
-            None => ReadStep::Row { session, table, at },
-        }
     }
 }
 
@@ -237,7 +173,7 @@ impl RowWalk {
         let single = single(look)?;
         self.single = single.iter().map(ListedRow::place).collect();
         let mut strays = match &look.queries.listing.strays {
-            Some(sql) => listed(look, sql, [])?,
+            Some(sql) => look.list(sql, [])?,
             None => Vec::new(),
         };
         strays.extend(single);
@@ -267,8 +203,7 @@ impl RowWalk {
         };
         let begun = Instant::now();
         let (time, id) = cursor.after.clone();
-        let asked = listed(
-            look,
+        let asked = look.list(
             &look.queries.listing.portion,
             [time, id, SqlValue::Int(cursor.portion)],
         );
@@ -401,7 +336,7 @@ impl RowWalk {
         self.is_damaged = true;
         self.stage = WalkStage::Known;
         (self.is_stale, self.cursor) = (false, None);
-        let mut rows = listed(look, &look.queries.listing.places, [])?;
+        let mut rows = look.list(&look.queries.listing.places, [])?;
         if self.known.len() > rows.len() {
             return Ok(ScanResult::Restart(REMOVED));
         }
@@ -415,24 +350,10 @@ impl RowWalk {
     }
 }
 
-/// Rows that a query lists.
-fn listed<const N: usize>(
-    look: ScanParameters<'_>,
-    sql: &str,
-    asked: [SqlValue; N],
-) -> Result<Vec<ListedRow>, DatabaseFailure> {
-    let mut rows = Vec::new();
-    let parameters: Vec<SqlValue> = std::iter::once(look.key()).chain(asked).collect();
-    look.database.each(sql, &parameters, &mut |cells| {
-        rows.extend(ListedRow::of(cells));
-    })?;
-    Ok(rows)
-}
-
 /// The single rows of a session.
 fn single(look: ScanParameters<'_>) -> Result<Vec<ListedRow>, DatabaseFailure> {
     match &look.queries.listing.single {
-        Some(sql) => listed(look, sql, []),
+        Some(sql) => look.list(sql, []),
         None => Ok(Vec::new()),
     }
 }
@@ -457,7 +378,7 @@ fn unlisted_rows(
         return Ok(Vec::new());
     }
     let strays: HashSet<(usize, i64)> = strays.iter().map(ListedRow::place).collect();
-    match listed(look, &look.queries.listing.places, []) {
+    match look.list(&look.queries.listing.places, []) {
         // Everything that can be listed was.
         Err(DatabaseFailure::Damaged(_)) => Ok(Vec::new()),
         rows => {
