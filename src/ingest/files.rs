@@ -103,9 +103,9 @@ impl FileTable {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a file, and whether it is new.
-    pub(crate) fn number(&self, path: &Path, kind: FileKind) -> (FileId, bool) {
-        self.number_of(path, || Arc::from(path), kind)
+    /// The number of a file.
+    pub(crate) fn number(&self, path: &Path, kind: FileKind) -> FileId {
+        self.number_of(path, || Arc::from(path), kind).0
     }
 
     /// The number of a file; sends an event if it is new.
@@ -122,6 +122,7 @@ impl FileTable {
         id
     }
 
+    /// The number of a file, and whether it is new.
     fn number_of(
         &self,
         path: &Path,

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A line file that is followed.
 pub(crate) struct LineFile {
-    id: FileId,
+    pub(crate) id: FileId,
     kind: FileKind,
     pub(crate) follower: Follower,
     pub(crate) buffer: LineBuffer,
@@ -53,7 +53,7 @@ impl LineFile {
         now: Instant,
     ) -> io::Result<Self> {
         let follower = Follower::open(path, files.fence_of(path))?;
-        let (id, _) = files.number(path, kind);
+        let id = files.number(path, kind);
         let buffer = LineBuffer::new(id);
         Ok(Self {
             id,
@@ -91,10 +91,6 @@ impl LineFile {
     fn new_name(&self, there: &Path) -> Text {
         let has_its_name = there.file_name() == self.follower.path().file_name();
         name_of(there.parent().filter(|_| has_its_name).unwrap_or(there))
-    }
-
-    pub(crate) fn id(&self) -> FileId {
-        self.id
     }
 
     /// Reads and emits further lines. Returns the number of bytes read.

@@ -65,7 +65,7 @@ fn last_lines(
             .split_last()
             .and_then(|(_, rest)| memchr::memchr(b'\n', rest));
         if let Some((_, lines)) = newline.and_then(|newline| bytes.split_at_checked(newline + 1)) {
-            let (id, _) = files.number(&plan.path, FileKind::Lines);
+            let id = files.number(&plan.path, FileKind::Lines);
             let mut buffer = LineBuffer::in_the_middle(id, len - lines.len() as u64);
             let mut emit = |line: Line<'_>| emit_line(line, FileKind::Lines, &plan.path, emitter);
             buffer.feed(lines, &mut emit);

@@ -134,7 +134,7 @@ impl<'o> SessionReader<'o> {
                     (file, content) = (file.restarted(), None);
                 }
                 Main::Document {
-                    id: files.number(&plan.path, kind).0,
+                    id: files.number(&plan.path, kind),
                     file,
                     content,
                 }
@@ -665,7 +665,7 @@ fn due(
 /// Reports that a companion cannot be read; what was read of it stays.
 fn report_unreadable(emitter: &mut Emitter<'_>, line_file: &LineFile, why: &str) {
     emitter.notice(
-        line_file.id(),
+        line_file.id,
         &format!(
             "{} cannot be read: {why}",
             line_file.follower.path().display()

@@ -510,7 +510,7 @@ pub(crate) fn read_lines(plan: &Plan, files: &FileTable, picked: &[Picked], outl
         } else {
             FileKind::CompanionLines
         };
-        let (id, _) = files.number(path, kind);
+        let id = files.number(path, kind);
         emitter.send(Feed::File {
             id,
             path: path.as_path().into(),

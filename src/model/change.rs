@@ -15,6 +15,8 @@ use super::text::Text;
 use super::tool::{self, ToolCall, ToolKind};
 pub use compare::compare;
 pub(crate) use compare::{differences, groups};
+pub(crate) use patch::is_patch;
+pub use patch::of_patch;
 
 /// What happened to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,16 +57,6 @@ impl DiffLine {
     pub(crate) fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
     }
-}
-
-/// Parses a recorded patch.
-pub fn of_patch(text: &str) -> Vec<DiffLine> {
-    patch::lines(text)
-}
-
-/// Whether a text looks like a patch.
-pub(crate) fn is_patch(text: &str) -> bool {
-    patch::is_patch(text)
 }
 
 /// The lines of the edits in a tool's input: pairs of old and new strings, or a patch.

@@ -142,12 +142,7 @@ impl StateStore {
         let Some(root) = &self.root else {
             return Ok(None);
         };
-        let folder = if creates {
-            root.create(name)
-        } else {
-            root.open(name)
-        };
-        folder.map_err(|problem| {
+        root.open(name, creates).map_err(|problem| {
             if problem.is_refusal {
                 self.root = None;
             }

@@ -34,8 +34,8 @@ fn is_numbered(text: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| numbered(line).is_some())
 }
 
-/// Parses the lines of a patch.
-pub fn lines(text: &str) -> Vec<DiffLine> {
+/// Parses a recorded patch.
+pub fn of_patch(text: &str) -> Vec<DiffLine> {
     if is_numbered(text) {
         return text.lines().filter_map(numbered).collect();
     }

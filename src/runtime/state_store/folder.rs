@@ -72,26 +72,18 @@ impl StateRoot {
         }
     }
 
-    /// Opens the state folder, or the one with this name in it; `None` if it does not exist.
-    pub(super) fn open(&self, name: Option<&str>) -> Result<Option<StateFolder>, StateError> {
-        self.descend(name, false)
-    }
-
-    /// The same; what does not exist is created, for its owner only.
-    pub(super) fn create(&self, name: Option<&str>) -> Result<Option<StateFolder>, StateError> {
-        let made = DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.root);
-        made.map_err(|error| failed(&self.root, &error))?;
-        self.descend(name, true)
-    }
-
-    fn descend(
+    /// Opens the state folder, or the one with this name in it; `None` if it does not exist. With
+    /// `creates` it is created, for its owner only.
+    pub(super) fn open(
         &self,
         name: Option<&str>,
         creates: bool,
     ) -> Result<Option<StateFolder>, StateError> {
+        if creates {
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(&self.root);
+            made.map_err(|error| failed(&self.root, &error))?;
+        }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut folder = match rustix::fs::open(&self.root, flags, Mode::empty()) {
             Ok(opened) => StateFolder {

@@ -1,4 +1,4 @@
-use super::{is_patch, lines};
+use super::{is_patch, of_patch};
 use crate::model::change::{DiffLine, LineSign};
 
 fn parsed(text: &str) -> Vec<(LineSign, Option<u32>, String)> {
@@ -10,7 +10,7 @@ fn parsed(text: &str) -> Vec<(LineSign, Option<u32>, String)> {
             line.parts.iter().map(|(_, text)| text.as_str()).collect(),
         )
     };
-    lines(text).iter().map(line).collect()
+    of_patch(text).iter().map(line).collect()
 }
 
 fn heads(text: &str) -> Vec<String> {
