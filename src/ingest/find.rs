@@ -61,18 +61,16 @@ pub struct FoundSessions {
 
 /// Finds sessions. Missing paths come first, as errors.
 pub fn sessions(search: &DiscoveryQuery, now: Timestamp) -> FoundSessions {
-    let mut databases = DatabaseCache::default();
-    let (candidates, failures) = candidates::collect(search, &mut databases);
+    let scan = candidates::collect(search, &mut DatabaseCache::default());
     let mut sessions = FoundSessions {
-        failures: failures.into_iter(),
-        candidates: candidates.into(),
+        failures: scan.refused.into_iter(),
+        candidates: scan.candidates.into(),
         expected: 0,
         known: BTreeMap::new(),
         search: search.clone(),
         facts: FactReader::new(now),
     };
-    databases
-        .unreadable
+    scan.unreadable
         .into_iter()
         .for_each(|found| sessions.add(found));
     sessions

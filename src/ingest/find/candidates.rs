@@ -20,9 +20,10 @@ use crate::ingest::{catalog, far, open, probe, sift};
 use crate::model::found::{FoundSession, Target};
 use crate::model::text::Text;
 use crate::model::timestamp::Timestamp;
-use crate::source::discover::{WalkedFile, files_below, files_matching, files_matching_each};
+use crate::source::discover::{file_at, files_below, files_matching, files_matching_each};
+use crate::source::expansion::{Closed, WalkedFile};
 use crate::source::fs::{self, Metadata};
-use crate::source::pattern::{Closed, Listings, from_root};
+use crate::source::pattern::{Listings, from_root};
 use crate::source::regular;
 use crate::source::rows::{DatabaseFailure, DatabaseState};
 
@@ -190,69 +191,69 @@ impl Candidate {
     }
 }
 
-/// Cache of the rows of databases, valid until they are written to, and results of a scan.
+/// Cache of the rows of databases, valid until they are written to.
 #[derive(Default)]
 pub(crate) struct DatabaseCache {
     rows: HashMap<PathBuf, (DatabaseState, Vec<Candidate>)>,
-    /// Databases that were tried in this scan.
+    /// Databases that were tried before.
     tried: HashSet<PathBuf>,
-    /// Databases, files and folders that the last scan could not read, each in place of the
-    /// sessions that it may hold, by time of modification.
+}
+
+/// Result of a scan.
+#[derive(Default)]
+pub(crate) struct DiscoveryScan {
+    /// Candidates, newest first.
+    pub(crate) candidates: Vec<Candidate>,
+    /// Named paths that do not exist.
+    pub(crate) refused: Vec<OpenError>,
+    /// Databases, files and folders that cannot be read, each in place of the sessions that it may
+    /// hold, by time of modification.
     pub(crate) unreadable: Vec<FoundSession>,
-    /// Folders that the scan searched for files of agents.
+    /// Folders that were searched for files of agents.
     pub(crate) folders: Vec<PathBuf>,
     /// Cached listings of those folders.
     pub(crate) listings: Arc<Listings>,
 }
 
-/// Finds candidates, newest first, one for each session. A named path that does not exist is a
-/// failure.
-pub(crate) fn collect(
-    search: &DiscoveryQuery,
-    databases: &mut DatabaseCache,
-) -> (Vec<Candidate>, Vec<OpenError>) {
-    let (mut candidates, failures) = files(search, databases);
-    remove_continued(&mut candidates, |candidate| candidate);
-    databases.listings = Arc::default();
-    (candidates, failures)
+/// Finds candidates, one for each session.
+pub(crate) fn collect(search: &DiscoveryQuery, databases: &mut DatabaseCache) -> DiscoveryScan {
+    let mut scan = files(search, databases);
+    remove_continued(&mut scan.candidates, |candidate| candidate);
+    scan
 }
 
 /// Like [`collect`], with all files of sessions that have several: a later file may retract what
 /// an earlier one records.
-pub(crate) fn files(
-    search: &DiscoveryQuery,
-    databases: &mut DatabaseCache,
-) -> (Vec<Candidate>, Vec<OpenError>) {
-    databases.unreadable.clear();
-    databases.folders.clear();
-    databases.listings = Arc::default();
-    let mut failures = search.refused.clone();
+pub(crate) fn files(search: &DiscoveryQuery, databases: &mut DatabaseCache) -> DiscoveryScan {
+    let mut scanner = Scanner {
+        search,
+        databases,
+        scan: DiscoveryScan::default(),
+    };
+    let mut refused = search.refused.clone();
     let mut candidates = Vec::new();
     if search.targets.is_empty() {
-        candidates = under_roots(
-            &search.environment,
-            search.format.as_deref(),
-            None,
-            databases,
-        );
+        candidates = scanner.under_roots(&search.environment, None);
     }
     for Target { path, .. } in &search.targets {
-        match at_path(path, search, databases) {
+        match scanner.at_path(path) {
             Ok(found) => candidates.extend(found),
-            Err(failure) => failures.push(failure),
+            Err(failure) => refused.push(failure),
         }
     }
-    failures.extend(retain_named(&mut candidates, &search.targets));
-    databases.unreadable.sort_by(|a, b| {
-        b.modified
-            .cmp(&a.modified)
-            .then_with(|| a.path.cmp(&b.path))
-    });
+    refused.extend(retain_named(&mut candidates, &search.targets));
     dedup_paths(&mut candidates);
     remove_copies(&mut candidates);
     candidates
         .sort_by_cached_key(|candidate| (Reverse(candidate.modified), candidate.path.clone()));
-    (candidates, failures)
+    let mut unreadable = std::mem::take(&mut scanner.scan.unreadable);
+    unreadable.sort_by_cached_key(|found| (Reverse(found.modified), found.path.clone()));
+    DiscoveryScan {
+        candidates,
+        refused,
+        unreadable,
+        ..scanner.scan
+    }
 }
 
 /// Retains the named sessions, if any are named. A named session that was not found is a failure.
@@ -283,81 +284,302 @@ fn retain_named(candidates: &mut Vec<Candidate>, named: &[Target]) -> Vec<OpenEr
     missing.map(why).collect()
 }
 
-/// Candidates below the roots of the agents, or of one, optionally within a folder.
-fn under_roots(
-    environment: &Environment,
-    format: Option<&str>,
-    within: Option<&Path>,
-    databases: &mut DatabaseCache,
-) -> Vec<Candidate> {
-    let formats: Vec<_> = registry()
-        .filter(|known| format.is_none_or(|wanted| known.name() == wanted))
-        .collect();
-    let place = |root: &'static Root| {
-        let place = root.place(environment)?;
-        let names_one = names_one(&place, environment);
-        Some((place, root.holds, names_one))
-    };
-    let held = |format: &'static dyn Format| {
-        let places = formats::roots(format).filter_map(place);
-        places.flat_map(|(place, holds, names_one)| {
-            let patterns = move |holds: &'static RootPattern| {
-                holds
-                    .patterns(&place)
-                    .into_iter()
-                    .map(move |pattern| (holds, pattern, names_one))
-            };
-            holds.iter().flat_map(patterns)
-        })
-    };
-    let patterns: Vec<PathBuf> = formats
-        .iter()
-        .flat_map(|format| held(*format))
-        .map(|(_, pattern, _)| pattern)
-        .collect();
-    let mut named = files_matching_each(&patterns, &databases.listings).into_iter();
-    let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
-    let mut all = Vec::new();
-    for format in formats {
-        let (mut found, mut beside) = (Vec::new(), Vec::new());
-        for ((holds, _, names_one), named) in held(format).zip(named.by_ref()) {
-            let files = named.files.into_iter().filter(|file| is_within(&file.path));
-            // The current directory and its parents are full of unrelated files.
-            if !matches!(holds, RootPattern::Above(_)) {
-                databases.folders.extend(
-                    named
-                        .directories
+/// A scan in progress.
+struct Scanner<'s> {
+    search: &'s DiscoveryQuery,
+    databases: &'s mut DatabaseCache,
+    scan: DiscoveryScan,
+}
+
+impl Scanner<'_> {
+    /// Candidates below the roots of the agents, or of one, optionally within a folder.
+    fn under_roots(&mut self, environment: &Environment, within: Option<&Path>) -> Vec<Candidate> {
+        let wanted = self.search.format.as_deref();
+        let formats: Vec<_> = registry()
+            .filter(|known| wanted.is_none_or(|wanted| known.name() == wanted))
+            .collect();
+        let place = |root: &'static Root| {
+            let place = root.place(environment)?;
+            let names_one = names_one(&place, environment);
+            Some((place, root.holds, names_one))
+        };
+        let held = |format: &'static dyn Format| {
+            let places = formats::roots(format).filter_map(place);
+            places.flat_map(|(place, holds, names_one)| {
+                let patterns = move |holds: &'static RootPattern| {
+                    holds
+                        .patterns(&place)
                         .into_iter()
-                        .filter(|folder| is_within(folder)),
-                );
-            }
-            let is_missing = |closed: &Closed| match holds {
-                // An unreadable folder elsewhere belongs to no agent in particular.
-                _ if !closed.is_file => names_one && !matches!(holds, RootPattern::Above(_)),
-                RootPattern::Files(_) => format.session_name(&closed.path).is_some(),
-                RootPattern::Databases(_) => true,
-                // Unreadable files beside a session are reported when that is read.
-                RootPattern::Beside(_) | RootPattern::Above(_) => false,
-            };
-            let closed = named
-                .closed
-                .into_iter()
-                .filter(|closed| is_missing(closed) && is_within(&closed.path));
-            closed.for_each(|closed| databases.add_closed(&closed, format.name()));
-            match holds {
-                RootPattern::Files(_) | RootPattern::Above(_) => {
-                    found.extend(files.filter_map(|file| of_file(file, Some(format))));
+                        .map(move |pattern| (holds, pattern, names_one))
+                };
+                holds.iter().flat_map(patterns)
+            })
+        };
+        let patterns: Vec<PathBuf> = formats
+            .iter()
+            .flat_map(|format| held(*format))
+            .map(|(_, pattern, _)| pattern)
+            .collect();
+        let mut named = files_matching_each(&patterns, &self.scan.listings).into_iter();
+        let is_within = |path: &Path| within.is_none_or(|folder| path.starts_with(folder));
+        let mut all = Vec::new();
+        for format in formats {
+            let (mut found, mut beside) = (Vec::new(), Vec::new());
+            for ((holds, _, names_one), named) in held(format).zip(named.by_ref()) {
+                let files = named.files.into_iter().filter(|file| is_within(&file.path));
+                // The current directory and its parents are full of unrelated files.
+                if !matches!(holds, RootPattern::Above(_)) {
+                    self.scan.folders.extend(
+                        named
+                            .directories
+                            .into_iter()
+                            .filter(|folder| is_within(folder)),
+                    );
                 }
-                RootPattern::Beside(_) => beside.extend(files),
-                RootPattern::Databases(_) => found.extend(
-                    files.flat_map(|file| databases.rows(&file, Some(format)).unwrap_or_default()),
-                ),
+                let is_missing = |closed: &Closed| match holds {
+                    // An unreadable folder elsewhere belongs to no agent in particular.
+                    _ if !closed.is_file => names_one && !matches!(holds, RootPattern::Above(_)),
+                    RootPattern::Files(_) => format.session_name(&closed.path).is_some(),
+                    RootPattern::Databases(_) => true,
+                    // Unreadable files beside a session are reported when that is read.
+                    RootPattern::Beside(_) | RootPattern::Above(_) => false,
+                };
+                let closed = named
+                    .closed
+                    .into_iter()
+                    .filter(|closed| is_missing(closed) && is_within(&closed.path));
+                closed.for_each(|closed| self.scan.add_closed(&closed, format.name()));
+                match holds {
+                    RootPattern::Files(_) | RootPattern::Above(_) => {
+                        found.extend(files.filter_map(|file| of_file(file, Some(format))));
+                    }
+                    RootPattern::Beside(_) => beside.extend(files),
+                    RootPattern::Databases(_) => found.extend(
+                        files.flat_map(|file| self.rows(&file, Some(format)).unwrap_or_default()),
+                    ),
+                }
+            }
+            add_orphans(&mut found, beside, format);
+            all.append(&mut found);
+        }
+        all
+    }
+
+    /// Candidates for a path that the user names.
+    fn at_path(&mut self, path: &Path) -> Result<Vec<Candidate>, OpenError> {
+        if far::is_host(path) {
+            return Ok(self.on_host(path));
+        }
+        let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
+        let file = file_at(path.to_owned());
+        // A named folder is listed even if it is no session.
+        let looked = if metadata.is_dir() {
+            fs::entries(path).map(drop)
+        } else {
+            regular::open(path).map(drop)
+        };
+        looked.map_err(|error| open::cannot_open(path, &error))?;
+        if metadata.is_dir() {
+            return Ok(self.in_folder(path));
+        }
+        if open::is_database(path) {
+            return self.rows(&file, None);
+        }
+        open::plan(&Target::at(path))?;
+        let named = SessionName::stem(path);
+        Ok(vec![Candidate {
+            is_asked: true,
+            ..candidate(file, None, named.unwrap_or(SessionName::id("")))
+        }])
+    }
+
+    /// The sessions of another machine; in their place the reason if it cannot be reached, which is
+    /// tried again in the next scan.
+    fn on_host(&mut self, path: &Path) -> Vec<Candidate> {
+        match far::environment_of(path, &self.search.environment) {
+            Ok(there) => self.under_roots(&there, None),
+            Err(error) => {
+                let why = open::why_unread(path, &error);
+                // Nothing there has been read, so no agent is known.
+                self.scan.add_unreadable(FoundSession::unreadable(
+                    path.to_owned(),
+                    "",
+                    Text::clean(&why),
+                ));
+                Vec::new()
             }
         }
-        add_orphans(&mut found, beside, format);
-        all.append(&mut found);
     }
-    all
+
+    /// A folder is searched with the agents' own patterns, which include hidden folders, and then file
+    /// by file.
+    fn in_folder(&mut self, folder: &Path) -> Vec<Candidate> {
+        let absolute = from_root(folder);
+        let here = &self.search.environment;
+        let environment = far::environment_of(folder, here).unwrap_or(Cow::Borrowed(here));
+        let mut found = self.under_roots(&environment, Some(&absolute));
+        let known: HashSet<PathBuf> = found
+            .iter()
+            .map(|candidate| candidate.path.clone())
+            .collect();
+        let mut stores: Vec<Candidate> = Vec::new();
+        // What is below the roots was found already.
+        let roots = registry()
+            .flat_map(formats::roots)
+            .filter(|root| is_own_folder(root));
+        let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&environment)).collect();
+        roots.retain(|root| Some(root) != environment.home.as_ref());
+        let is_root = |folder: &Path| {
+            roots
+                .iter()
+                .any(|root| root.starts_with(folder) || folder.starts_with(root))
+        };
+        let is_seen = |folder: &Path| open::contains_sessions(folder) && !is_root(folder);
+        let below = files_below(&absolute, DEEPEST, &is_seen, &mut |folder, names| {
+            let sessions = self.in_store(folder, names);
+            let is_store = sessions.is_some();
+            stores.extend(sessions.unwrap_or_default());
+            !is_store
+        });
+        below
+            .closed
+            .iter()
+            .for_each(|closed| self.scan.add_closed(closed, Generic.name()));
+        let is_missed = |path: &PathBuf, missed: &[FoundSession]| {
+            missed.iter().any(|found| found.path == *path)
+        };
+        for path in below.files.into_iter().filter(|path| !known.contains(path)) {
+            if is_missed(&path, &self.scan.unreadable) {
+                continue;
+            }
+            if may_be_a_database(&path) {
+                found.extend(self.rows_if_database(&file_at(path)));
+            } else if probe::may_contain_session(&path) {
+                let format = probe::claimed(&path);
+                found.extend(of_file(file_at(path), format));
+            }
+        }
+        found.extend(
+            stores
+                .into_iter()
+                .filter(|candidate| !known.contains(&candidate.path)),
+        );
+        found
+    }
+
+    /// The sessions of a folder in which each has many files, if it is such a folder.
+    fn in_store(&mut self, folder: &Path, names: &[String]) -> Option<Vec<Candidate>> {
+        let detection = probe::detect_folder(folder, names, DetectMode::UntilCertain);
+        let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
+        let files = format
+            .files(folder, FileRole::Session)
+            .into_iter()
+            .flat_map(|Pattern(pattern)| files_matching(&pattern));
+        let mut sessions: Vec<Candidate> = files
+            .filter_map(|file| of_file(file, Some(format)))
+            .collect();
+        for name in names
+            .iter()
+            .filter(|name| may_be_a_database(Path::new(name)))
+        {
+            sessions.extend(self.rows_if_database(&file_at(folder.join(name))));
+        }
+        Some(sessions)
+    }
+
+    /// The current sessions of a database; those of an earlier scan, if it cannot be read. If there
+    /// was no earlier scan, the database is reported as unreadable.
+    fn rows(
+        &mut self,
+        file: &WalkedFile,
+        format: Option<&'static dyn Format>,
+    ) -> Result<Vec<Candidate>, OpenError> {
+        self.listed(file, format).map_err(|why| why.of(&file.path))
+    }
+
+    /// The sessions of a file that may be a database of some agent. If it is busy it may be one;
+    /// any other unreadable file belongs to no agent in particular.
+    fn rows_if_database(&mut self, file: &WalkedFile) -> Vec<Candidate> {
+        self.listed(file, None).unwrap_or_else(|why| {
+            if let Unlisted::Unreadable(
+                failure @ (DatabaseFailure::Busy | DatabaseFailure::Unfinished),
+            ) = why
+            {
+                self.scan
+                    .add_unreadable_database(file, Generic.name(), &failure.words());
+            }
+            Vec::new()
+        })
+    }
+
+    fn listed(
+        &mut self,
+        file: &WalkedFile,
+        format: Option<&'static dyn Format>,
+    ) -> Result<Vec<Candidate>, Unlisted> {
+        let state = DatabaseState::of(&file.path).ok();
+        let is_again = !self.databases.tried.insert(file.path.clone());
+        let known = self.databases.rows.get(&file.path);
+        if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
+            return Ok(rows.clone());
+        }
+        let rows = match (of_database(file, format, is_again), known, format) {
+            (Ok(rows), ..) => rows,
+            (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
+            (Err(Unlisted::Unreadable(failure)), None, Some(format))
+                if failure != DatabaseFailure::Deleted =>
+            {
+                self.scan
+                    .add_unreadable_database(file, format.name(), &failure.words());
+                return Ok(Vec::new());
+            }
+            (Err(Unlisted::Unknown(why)), _, Some(format)) => {
+                self.scan.add_unreadable_database(file, format.name(), &why);
+                return Ok(Vec::new());
+            }
+            // A database with other tables has no sessions to list.
+            (Err(Unlisted::Foreign(_)), _, Some(_)) => Vec::new(),
+            (Err(why), ..) => return Err(why),
+        };
+        if let Some(state) = state {
+            self.databases
+                .rows
+                .insert(file.path.clone(), (state, rows.clone()));
+        }
+        Ok(rows)
+    }
+}
+
+impl DiscoveryScan {
+    /// Reports a path that exists and cannot be read.
+    fn add_closed(&mut self, closed: &Closed, format: &'static str) {
+        let modified = fs::symlink_metadata(&closed.path)
+            .ok()
+            .map(|link| link.moment());
+        self.add_unreadable(FoundSession {
+            modified,
+            ..FoundSession::unreadable(closed.path.clone(), format, open::why_closed(closed))
+        });
+    }
+
+    /// Reports a database that cannot be read, in place of its sessions.
+    fn add_unreadable_database(&mut self, file: &WalkedFile, format: &'static str, why: &str) {
+        let named = formats::named(format).and_then(|format| format.session_name(&file.path));
+        let agent = named.and_then(|named| named.agent).map(Text::clean);
+        let found = FoundSession::unreadable(file.path.clone(), format, Text::clean(why));
+        self.add_unreadable(FoundSession {
+            agent,
+            modified: written(file),
+            ..found
+        });
+    }
+
+    /// Several patterns may match the same path.
+    fn add_unreadable(&mut self, found: FoundSession) {
+        if !self.unreadable.iter().any(|known| known.path == found.path) {
+            self.unreadable.push(found);
+        }
+    }
 }
 
 /// A file beside a session that was deleted is a session of its own. If no path tells whose it is,
@@ -378,144 +600,6 @@ fn add_orphans(found: &mut Vec<Candidate>, beside: Vec<WalkedFile>, format: &'st
                 .extend(SessionName::stem(&path).map(|named| candidate(file, Some(format), named)));
         }
     }
-}
-
-/// Candidates for a path that the user names.
-fn at_path(
-    path: &Path,
-    search: &DiscoveryQuery,
-    databases: &mut DatabaseCache,
-) -> Result<Vec<Candidate>, OpenError> {
-    if far::is_host(path) {
-        return Ok(on_host(path, search, databases));
-    }
-    let metadata = fs::metadata(path).map_err(|error| open::cannot_open(path, &error))?;
-    let file = WalkedFile::at(path.to_owned());
-    // A named folder is listed even if it is no session.
-    let looked = if metadata.is_dir() {
-        fs::entries(path).map(drop)
-    } else {
-        regular::open(path).map(drop)
-    };
-    looked.map_err(|error| open::cannot_open(path, &error))?;
-    if metadata.is_dir() {
-        return Ok(in_folder(path, search, databases));
-    }
-    if open::is_database(path) {
-        return databases.rows(&file, None);
-    }
-    open::plan(&Target::at(path))?;
-    let named = SessionName::stem(path);
-    Ok(vec![Candidate {
-        is_asked: true,
-        ..candidate(file, None, named.unwrap_or(SessionName::id("")))
-    }])
-}
-
-/// The sessions of another machine; in their place the reason if it cannot be reached, which is
-/// tried again in the next scan.
-fn on_host(path: &Path, search: &DiscoveryQuery, databases: &mut DatabaseCache) -> Vec<Candidate> {
-    match far::environment_of(path, &search.environment) {
-        Ok(there) => under_roots(&there, search.format.as_deref(), None, databases),
-        Err(error) => {
-            let why = open::why_unread(path, &error);
-            // Nothing there has been read, so no agent is known.
-            databases.add_unreadable(FoundSession::unreadable(
-                path.to_owned(),
-                "",
-                Text::clean(&why),
-            ));
-            Vec::new()
-        }
-    }
-}
-
-/// A folder is searched with the agents' own patterns, which include hidden folders, and then file
-/// by file.
-fn in_folder(
-    folder: &Path,
-    search: &DiscoveryQuery,
-    databases: &mut DatabaseCache,
-) -> Vec<Candidate> {
-    let absolute = from_root(folder);
-    let environment = far::environment_of(folder, &search.environment)
-        .unwrap_or(Cow::Borrowed(&search.environment));
-    let mut found = under_roots(
-        &environment,
-        search.format.as_deref(),
-        Some(&absolute),
-        databases,
-    );
-    let known: HashSet<PathBuf> = found
-        .iter()
-        .map(|candidate| candidate.path.clone())
-        .collect();
-    let mut stores: Vec<Candidate> = Vec::new();
-    // What is below the roots was found already.
-    let roots = registry()
-        .flat_map(formats::roots)
-        .filter(|root| is_own_folder(root));
-    let mut roots: Vec<PathBuf> = roots.filter_map(|root| root.place(&environment)).collect();
-    roots.retain(|root| Some(root) != environment.home.as_ref());
-    let is_root = |folder: &Path| {
-        roots
-            .iter()
-            .any(|root| root.starts_with(folder) || folder.starts_with(root))
-    };
-    let is_seen = |folder: &Path| open::contains_sessions(folder) && !is_root(folder);
-    let below = files_below(&absolute, DEEPEST, &is_seen, &mut |folder, names| {
-        let sessions = in_store(folder, names, databases);
-        let is_store = sessions.is_some();
-        stores.extend(sessions.unwrap_or_default());
-        !is_store
-    });
-    below
-        .closed
-        .iter()
-        .for_each(|closed| databases.add_closed(closed, Generic.name()));
-    let is_missed =
-        |path: &PathBuf, missed: &[FoundSession]| missed.iter().any(|found| found.path == *path);
-    for path in below.files.into_iter().filter(|path| !known.contains(path)) {
-        if is_missed(&path, &databases.unreadable) {
-            continue;
-        }
-        if may_be_a_database(&path) {
-            found.extend(databases.rows_if_database(&WalkedFile::at(path)));
-        } else if probe::may_contain_session(&path) {
-            let format = probe::claimed(&path);
-            found.extend(of_file(WalkedFile::at(path), format));
-        }
-    }
-    found.extend(
-        stores
-            .into_iter()
-            .filter(|candidate| !known.contains(&candidate.path)),
-    );
-    found
-}
-
-/// The sessions of a folder in which each has many files, if it is such a folder.
-fn in_store(
-    folder: &Path,
-    names: &[String],
-    databases: &mut DatabaseCache,
-) -> Option<Vec<Candidate>> {
-    let detection = probe::detect_folder(folder, names, DetectMode::UntilCertain);
-    let format = Some(detection.format).filter(|_| probe::is_folder_of_sessions(&detection))?;
-    let files = format
-        .files(folder, FileRole::Session)
-        .into_iter()
-        .flat_map(|Pattern(pattern)| files_matching(&pattern));
-    let mut sessions: Vec<Candidate> = files
-        .filter_map(|file| of_file(file, Some(format)))
-        .collect();
-    for name in names
-        .iter()
-        .filter(|name| may_be_a_database(Path::new(name)))
-    {
-        sessions.extend(databases.rows_if_database(&WalkedFile::at(folder.join(name))));
-    }
-    Some(sessions)
 }
 
 /// Whether a file of an agent is no session of its own: its path says so, or another file
@@ -555,96 +639,6 @@ fn candidate(
         modified: metadata.map(|metadata| metadata.moment()),
         metadata,
         ..Candidate::at(path, format, named.id)
-    }
-}
-
-impl DatabaseCache {
-    /// The current sessions of a database; those of an earlier scan, if it cannot be read. If there
-    /// was no earlier scan, the database is reported as unreadable.
-    fn rows(
-        &mut self,
-        file: &WalkedFile,
-        format: Option<&'static dyn Format>,
-    ) -> Result<Vec<Candidate>, OpenError> {
-        self.listed(file, format).map_err(|why| why.of(&file.path))
-    }
-
-    /// The sessions of a file that may be a database of some agent. If it is busy it may be one;
-    /// any other unreadable file belongs to no agent in particular.
-    fn rows_if_database(&mut self, file: &WalkedFile) -> Vec<Candidate> {
-        self.listed(file, None).unwrap_or_else(|why| {
-            if let Unlisted::Unreadable(
-                failure @ (DatabaseFailure::Busy | DatabaseFailure::Unfinished),
-            ) = why
-            {
-                self.add_unreadable_database(file, Generic.name(), &failure.words());
-            }
-            Vec::new()
-        })
-    }
-
-    /// Reports a path that exists and cannot be read.
-    fn add_closed(&mut self, closed: &Closed, format: &'static str) {
-        let modified = fs::symlink_metadata(&closed.path)
-            .ok()
-            .map(|link| link.moment());
-        self.add_unreadable(FoundSession {
-            modified,
-            ..FoundSession::unreadable(closed.path.clone(), format, open::why_closed(closed))
-        });
-    }
-
-    /// Reports a database that cannot be read, in place of its sessions.
-    fn add_unreadable_database(&mut self, file: &WalkedFile, format: &'static str, why: &str) {
-        let named = formats::named(format).and_then(|format| format.session_name(&file.path));
-        let agent = named.and_then(|named| named.agent).map(Text::clean);
-        let found = FoundSession::unreadable(file.path.clone(), format, Text::clean(why));
-        self.add_unreadable(FoundSession {
-            agent,
-            modified: written(file),
-            ..found
-        });
-    }
-
-    /// Several patterns may match the same path.
-    fn add_unreadable(&mut self, found: FoundSession) {
-        if !self.unreadable.iter().any(|known| known.path == found.path) {
-            self.unreadable.push(found);
-        }
-    }
-
-    fn listed(
-        &mut self,
-        file: &WalkedFile,
-        format: Option<&'static dyn Format>,
-    ) -> Result<Vec<Candidate>, Unlisted> {
-        let state = DatabaseState::of(&file.path).ok();
-        let is_again = !self.tried.insert(file.path.clone());
-        let known = self.rows.get(&file.path);
-        if let Some((_, rows)) = known.filter(|(known, _)| Some(*known) == state) {
-            return Ok(rows.clone());
-        }
-        let rows = match (of_database(file, format, is_again), known, format) {
-            (Ok(rows), ..) => rows,
-            (Err(Unlisted::Unreadable(_)), Some((_, rows)), _) => return Ok(rows.clone()),
-            (Err(Unlisted::Unreadable(failure)), None, Some(format))
-                if failure != DatabaseFailure::Deleted =>
-            {
-                self.add_unreadable_database(file, format.name(), &failure.words());
-                return Ok(Vec::new());
-            }
-            (Err(Unlisted::Unknown(why)), _, Some(format)) => {
-                self.add_unreadable_database(file, format.name(), &why);
-                return Ok(Vec::new());
-            }
-            // A database with other tables has no sessions to list.
-            (Err(Unlisted::Foreign(_)), _, Some(_)) => Vec::new(),
-            (Err(why), ..) => return Err(why),
-        };
-        if let Some(state) = state {
-            self.rows.insert(file.path.clone(), (state, rows.clone()));
-        }
-        Ok(rows)
     }
 }
 

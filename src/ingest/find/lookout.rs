@@ -76,10 +76,10 @@ impl Lookout {
     /// modification are included.
     pub(crate) fn scan(&mut self, from: Timestamp, now: Timestamp) -> LookoutScan {
         let begun = Instant::now();
-        let (candidates, failures) = collect(&self.search, &mut self.databases);
+        let scan = collect(&self.search, &mut self.databases);
         let took = begun.elapsed();
-        let is_news = self.refused != failures;
-        self.refused = failures;
+        let is_news = self.refused != scan.refused;
+        self.refused = scan.refused;
         let refused = is_news.then(|| {
             self.refused
                 .iter()
@@ -94,19 +94,15 @@ impl Lookout {
         let is_recent = |candidate: &Candidate| {
             candidate.modified.is_none_or(|at| at >= from) && !rests(candidate)
         };
-        let (recent, older): (Vec<Candidate>, _) = candidates.into_iter().partition(is_recent);
+        let (recent, older): (Vec<Candidate>, _) = scan.candidates.into_iter().partition(is_recent);
         self.older = older;
         self.paths = recent
             .iter()
             .map(|candidate| candidate.path.clone())
             .collect();
         let found = self.find_new(recent, from, now);
-        self.folders = self.folders_of_last_scan();
-        let unreadable = self
-            .unreadable
-            .iter()
-            .chain(&self.databases.unreadable)
-            .cloned();
+        self.folders = self.folders_of(scan.folders);
+        let unreadable = self.unreadable.iter().cloned().chain(scan.unreadable);
         LookoutScan {
             found,
             unreadable: unreadable
@@ -117,15 +113,13 @@ impl Lookout {
         }
     }
 
-    fn folders_of_last_scan(&mut self) -> Vec<PathBuf> {
+    /// The folders that a scan searched, and those of sessions that it skipped.
+    fn folders_of(&self, searched: Vec<PathBuf>) -> Vec<PathBuf> {
         let older = self
             .older
             .iter()
             .filter_map(|candidate| candidate.path.parent().map(Path::to_owned));
-        let all: HashSet<PathBuf> = std::mem::take(&mut self.databases.folders)
-            .into_iter()
-            .chain(older)
-            .collect();
+        let all: HashSet<PathBuf> = searched.into_iter().chain(older).collect();
         // If the home folder is a root, it holds projects and everything else.
         let home = self.search.environment.home.as_ref();
         let mut folders: Vec<PathBuf> = all

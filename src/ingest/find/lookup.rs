@@ -60,7 +60,7 @@ fn matching(argument: &str, environment: &Environment) -> Vec<(Match, Candidate)
         environment: environment.clone(),
         ..DiscoveryQuery::default()
     };
-    let (candidates, _) = collect(&search, &mut DatabaseCache::default());
+    let candidates = collect(&search, &mut DatabaseCache::default()).candidates;
     let mut facts = FactReader::new(Timestamp(0));
     let those = |how: &mut dyn FnMut(&Candidate) -> Option<Match>| -> Vec<_> {
         let how = |candidate: &Candidate| Some((how(candidate)?, candidate.clone()));
@@ -158,7 +158,7 @@ fn suggestions(argument: &str, environment: &Environment) -> Vec<String> {
         environment: environment.clone(),
         ..DiscoveryQuery::default()
     };
-    let (candidates, _) = collect(&search, &mut DatabaseCache::default());
+    let candidates = collect(&search, &mut DatabaseCache::default()).candidates;
     let mut facts = FactReader::new(Timestamp(0));
     let wanted = argument.to_lowercase();
     let name = |candidate: Candidate| {

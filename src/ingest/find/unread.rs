@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidates::{self, Candidate, DatabaseCache, DiscoveryQuery};
+use super::candidates::{self, Candidate, DatabaseCache, DiscoveryQuery, DiscoveryScan};
 use super::facts::FactReader;
 use crate::formats::decoder::Format;
 use crate::formats::generic::Generic;
@@ -48,9 +48,13 @@ pub(crate) struct Looked {
 
 /// Finds sessions without reading them.
 pub(crate) fn unread(search: &DiscoveryQuery) -> Looked {
-    let mut databases = DatabaseCache::default();
-    let (candidates, refused) = candidates::files(search, &mut databases);
-    let mut unreadable = databases.unreadable;
+    let DiscoveryScan {
+        candidates,
+        refused,
+        mut unreadable,
+        listings,
+        ..
+    } = candidates::files(search, &mut DatabaseCache::default());
     unreadable.retain(|found| search.matches(found));
     let all: Vec<Unread> = candidates.into_iter().map(Unread::of).collect();
     // If the user names folders and files, the scan also finds files beside sessions.
@@ -78,7 +82,7 @@ pub(crate) fn unread(search: &DiscoveryQuery) -> Looked {
         sessions: order_archives(sessions),
         unreadable,
         refused,
-        listings: databases.listings,
+        listings,
     }
 }
 

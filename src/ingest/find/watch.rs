@@ -86,20 +86,19 @@ impl Looker {
 
     /// Scans all folders once. Returns `false` when the receiver is gone.
     fn scan(&mut self, now: Timestamp, send: &mut dyn FnMut(Sighting) -> bool) -> bool {
-        let (candidates, failures) = collect(&self.search, &mut self.databases);
-        if self.refused != failures {
-            let refused = failures
-                .iter()
+        let scan = collect(&self.search, &mut self.databases);
+        if self.refused != scan.refused {
+            let refused = (scan.refused.iter())
                 .map(|OpenError(why)| Text::clean(why))
                 .collect();
-            self.refused = failures;
+            self.refused = scan.refused;
             if !send(Sighting::Refused(refused)) {
                 return false;
             }
         }
         let mut facts = FactReader::new(now);
         let mut there = HashSet::new();
-        for found in std::mem::take(&mut self.databases.unreadable) {
+        for found in scan.unreadable {
             let place = found.place();
             there.insert(place.clone());
             let stamp = (found.modified, None);
@@ -107,7 +106,7 @@ impl Looker {
                 return false;
             }
         }
-        for candidate in candidates {
+        for candidate in scan.candidates {
             let (place, stamp) = (candidate.place(), candidate.stamp());
             there.insert(place.clone());
             let stays = |known: &WatchedSession| {
