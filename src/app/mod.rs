@@ -40,6 +40,7 @@ pub mod scene;
 pub mod screen;
 pub mod screens;
 pub(crate) mod side_pane;
+mod start;
 pub mod state;
 pub mod text;
 pub mod update;

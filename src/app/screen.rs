@@ -50,8 +50,8 @@ impl Screen {
             colours,
             pictures: Arc::default(),
             now,
-            shows_hints: true,
-            shows_bar: true,
+            shows_hints: false,
+            shows_bar: false,
             message: None,
         }
     }

@@ -1,8 +1,6 @@
 //! The state of the viewer: the open session, and everything that sessions share: keys, mouse,
 //! picker, wall, ledger.
 
-use std::sync::Arc;
-
 use super::alarms::NotifyMeans;
 use super::copying::clipboard::CopyOptions;
 use super::input::history::Histories;
@@ -14,10 +12,6 @@ use super::picker::Picker;
 use super::reader::Reader;
 use super::screens::AppScreen;
 use super::wall::Wall;
-use crate::model::timestamp::Timestamp;
-use crate::render::code::Colours;
-use crate::render::row::Level;
-use crate::render::theme::Theme;
 
 /// The state of the viewer.
 pub struct App {
@@ -51,25 +45,6 @@ pub struct App {
 }
 
 impl App {
-    /// Creates a viewer without a session.
-    pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
-        Self {
-            reader: Reader::new(theme, level, colours, now),
-            keys: KeyState::default(),
-            mouse: Mouse::default(),
-            mode: Mode::Normal,
-            history: Histories::default(),
-            is_utc: false,
-            notify: NotifyMeans::default(),
-            copying: CopyOptions::default(),
-            picker: Picker::default(),
-            wall: Wall::default(),
-            ledger: LedgerView::default(),
-            themes: Vec::new(),
-            below: Vec::new(),
-        }
-    }
-
     /// Whether the screen changes every second without an event.
     pub fn ticks(&self) -> bool {
         self.reader.ticks() || self.mode.is_wall() && self.wall.ticks(self.reader.screen.now)

@@ -106,7 +106,7 @@ pub struct TextPane {
 }
 
 /// Parts of entries with a setting of their own, independent of the level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShownParts {
     pub thinking: bool,
     /// The purpose of calls, before what they do.
@@ -141,10 +141,7 @@ impl TextPane {
             open_lanes: HashSet::new(),
             auto_opened: AutoOpened::default(),
             level,
-            shows: ShownParts {
-                thinking: true,
-                intents: true,
-            },
+            shows: ShownParts::default(),
             wrapping: Wrapping::default(),
             gutter: LaneGutter::default(),
             spine: Spine::default(),

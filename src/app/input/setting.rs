@@ -436,6 +436,17 @@ impl fmt::Display for Assignment {
     }
 }
 
+/// Gives each field of the viewer the default of its setting.
+pub(crate) fn apply_defaults(app: &mut App) {
+    for setting in SETTINGS {
+        if let Some(field) = setting.field
+            && !setting.default.is_empty()
+        {
+            field(app).set(setting.default);
+        }
+    }
+}
+
 /// The values of all settings that the viewer has fields for.
 pub(crate) fn values(app: &mut App) -> Vec<Assignment> {
     SETTINGS

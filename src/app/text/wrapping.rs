@@ -8,7 +8,7 @@ use crate::model::entry::Entry;
 use crate::model::transcript::Transcript;
 
 /// Settings of long lines and of the margins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wrapping {
     /// Whether long lines are wrapped. Prose always is.
     pub wraps: bool,
@@ -20,18 +20,6 @@ pub struct Wrapping {
     pub lanes: bool,
     /// Whether rulers are shown between entries.
     pub rulers: bool,
-}
-
-impl Default for Wrapping {
-    fn default() -> Self {
-        Self {
-            wraps: true,
-            first_column: 0,
-            numbers: LineNumbers::None,
-            lanes: true,
-            rulers: true,
-        }
-    }
 }
 
 /// The number beside the first row of each item.
