@@ -6,10 +6,10 @@
 //! a session of a gigabyte takes a tenth to a fifth of that. Usage is summed by page, so the cost
 //! of a branch is known without unpacking its entries.
 //!
-//! **Records are not decoded again for their entries.** A packed entry takes about 220 bytes, most of
+//! **Records are not decoded again for their entries.** A packed entry takes some 200 bytes, most of
 //! it ids, positions and counts, which lists of rows would hold as well; the beginnings of its texts
-//! are 60 of them. With only positions in their place a session of a gigabyte takes 128 MB instead of
-//! 164, and each pass over its entries would read the file again.
+//! are 60 of them. With only positions in their place a session of a gigabyte took 36 MB less, and
+//! each pass over its entries would read the file again.
 //!
 //! Invariant: packing does not change what can be read. Pages with bodies in memory are not packed,
 //! because a body is read from its file and not from here.
