@@ -30,7 +30,6 @@ use crate::model::transcript::Transcript;
 /// Position of a block: an entry and the index of its block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// The entry.
     /// The entry of the block.
     pub entry: EntryId,
     /// Index of the block in the entry.

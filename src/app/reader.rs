@@ -60,7 +60,8 @@ pub(crate) struct PanesMut<'a> {
 }
 
 impl Reader {
-    /// Creates a reader without a session.
+    /// Creates a reader without a session, in which all settings are off; [`App::new`](super::state::App::new)
+    /// gives them their defaults.
     pub fn new(theme: Theme, level: Level, colours: Arc<Colours>, now: Timestamp) -> Self {
         Self {
             session: Session::default(),

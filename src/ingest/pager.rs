@@ -40,7 +40,7 @@ struct SessionPager {
     database: Option<Database>,
     /// The decompressed archive that was read last, by session.
     archive: Option<(usize, Vec<u8>)>,
-    /// The part of a line file that was read last.
+    /// What was read last: several questions may be about one record.
     window: Option<FileWindow>,
 }
 
@@ -68,14 +68,17 @@ const WINDOW: usize = 256 << 10;
 /// Limit in bytes; a larger record is shown as the beginning of its text.
 const LARGEST_TREE: usize = 4 << 20;
 
-/// A part of a line file.
+/// A part of a line file, or one record of another source.
 struct FileWindow {
     of: Origin,
     bytes: Vec<u8>,
 }
 
 impl FileWindow {
-    fn record(&self, origin: Origin) -> Option<&[u8]> {
+    fn record(&self, origin: Origin, kind: FileKind) -> Option<&[u8]> {
+        if !kind.is_lines() {
+            return (self.of == origin).then_some(&self.bytes);
+        }
         let start = usize::try_from(origin.at.checked_sub(self.of.at)?).ok()?;
         let end = start.checked_add(held_of(origin.len))?;
         self.bytes
@@ -229,14 +232,12 @@ impl SessionPager {
             // A match may be split between lines.
             (is_worth(bytes) || reread.is_multi_line()).then(|| session.decode(&reread))
         };
-        if !kind.is_lines() {
-            let bytes = self.bytes_of(origin, &path, kind)?;
-            return decode(self, &bytes);
-        }
         let known = self.window.take();
-        let known = known.filter(|window| window.record(origin).is_some());
-        let window = known.or_else(|| self.window_at(origin, &path))?;
-        let held = window.record(origin).and_then(|bytes| decode(self, bytes));
+        let known = known.filter(|window| window.record(origin, kind).is_some());
+        let window = known.or_else(|| self.window_at(origin, &path, kind))?;
+        let held = window
+            .record(origin, kind)
+            .and_then(|bytes| decode(self, bytes));
         self.window = Some(window);
         held
     }
@@ -290,9 +291,13 @@ impl SessionPager {
         Some(split?.cut.is_some_and(|cut| cut.start as u64 == origin.at))
     }
 
-    fn window_at(&mut self, of: Origin, path: &Path) -> Option<FileWindow> {
-        let len = held_of(of.len).max(WINDOW);
-        let bytes = read_range(&*self.file(path).ok()?, of.at, len).ok()?;
+    fn window_at(&mut self, of: Origin, path: &Path, kind: FileKind) -> Option<FileWindow> {
+        let bytes = if kind.is_lines() {
+            let len = held_of(of.len).max(WINDOW);
+            read_range(&*self.file(path).ok()?, of.at, len).ok()?
+        } else {
+            self.bytes_of(of, path, kind)?
+        };
         Some(FileWindow { of, bytes })
     }
 

@@ -1,4 +1,4 @@
-//! Targets to open, and errors of opening.
+//! Parses what the user names, and describes why it cannot be opened.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -85,7 +85,7 @@ impl<V> ByPrint<V> {
         self.rows.iter().map(|(print, value)| (*print, value))
     }
 
-    /// The number of values that were inserted before, while none is removed.
+    /// The index of its row, in the order of insertion; another one is moved where one is removed.
     pub(crate) fn place(&self, print: Print) -> Option<usize> {
         let number = self
             .numbers
@@ -117,7 +117,7 @@ impl<V> ByPrint<V> {
         None
     }
 
-    /// The value, which is made if there is none.
+    /// The value, which is made if there is none; `None` if there is no room for it, after 2³² others.
     pub(crate) fn get_or_insert_with(
         &mut self,
         print: Print,

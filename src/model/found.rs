@@ -1,6 +1,7 @@
 //! Sessions found by a scan, with what is recorded about them without opening them.
 //!
-//! Invariant: a [`Target`] identifies one session; all other fields change while its agent writes.
+//! Invariant: the [`Target`] of a found session identifies it; all other fields change while its agent
+//! writes.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use super::timestamp::Timestamp;
 pub struct Target {
     /// A file, a folder, or `-` for standard input.
     pub path: PathBuf,
-    /// The session within a folder or database (`path#session`); `None` for a file.
+    /// The session within a folder or database (`path#session`); `None` for a file, or for all that
+    /// is there.
     pub session: Option<String>,
 }
 

@@ -26,8 +26,9 @@ const COLUMNS: usize = 8;
 const LONGEST_CELL: usize = 120;
 /// Rows of a snippet.
 const SNIPPET: usize = 2;
-/// The prefix of a list of pages within a text.
+/// Members with the title of a page.
 const TITLE: [&str; 2] = ["title", "name"];
+/// The prefix of a list of pages within a text.
 const LINKS: &str = "Links: ";
 
 /// The texts of a list of contents, as MCP servers return it; `None` if the list has anything else.

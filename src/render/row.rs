@@ -283,7 +283,6 @@ pub(crate) fn set_source(rows: &mut [Row], of: &SourceText) {
     }
 }
 
-/// Rows with their source text set; see [`set_source`].
 /// Replaces the style of rows, but keeps bold, italic and underlined text.
 pub(crate) fn restyle(rows: &mut [Row], style: Style) {
     for span in rows.iter_mut().flat_map(|row| &mut row.line.spans) {
@@ -291,6 +290,7 @@ pub(crate) fn restyle(rows: &mut [Row], style: Style) {
     }
 }
 
+/// Rows with their source text set; see [`set_source`].
 pub(crate) fn with_source(mut rows: Vec<Row>, of: &SourceText) -> Vec<Row> {
     set_source(&mut rows, of);
     rows

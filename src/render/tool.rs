@@ -241,7 +241,7 @@ fn headline(
 }
 
 pub(crate) fn first_line(text: &Text) -> String {
-    let plain = without_sgr(wrap::head(text, 4_096));
+    let plain = without_sgr(wrap::head(text.trim_start(), 4_096));
     plain.trim().lines().next().unwrap_or_default().to_owned()
 }
 

@@ -483,7 +483,6 @@ fn code(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-
     use super::{Gathered, QUOTED, QUOTED_IN_ALL, ROWS, code, plain};
     use crate::ingest::Target;
     use crate::model::edit::Batch;

@@ -49,7 +49,7 @@ pub(crate) struct Closed {
     pub(crate) is_file: bool,
 }
 
-/// Why something cannot be opened.
+/// Why something cannot be opened. It is sent to other machines: a variant keeps its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ClosedReason {
     /// The error number of the system.

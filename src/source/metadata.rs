@@ -21,8 +21,9 @@ pub enum PathKind {
     Other,
 }
 
-/// Facts about a file or folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Facts about a file or folder. Equal while nothing is written: the number of links, which a backup
+/// changes, does not count.
+#[derive(Clone, Copy, Debug, Eq, Serialize, Deserialize)]
 pub struct Metadata {
     pub kind: PathKind,
     pub(crate) device: u64,
@@ -32,6 +33,16 @@ pub struct Metadata {
     /// When it was last written.
     pub(crate) seconds: i64,
     pub(crate) nanoseconds: i64,
+}
+
+impl PartialEq for Metadata {
+    fn eq(&self, other: &Self) -> bool {
+        let state = |of: &Self| {
+            let written = (of.seconds, of.nanoseconds);
+            (of.kind, of.device, of.inode, of.len, written)
+        };
+        state(self) == state(other)
+    }
 }
 
 impl From<std::fs::FileType> for PathKind {

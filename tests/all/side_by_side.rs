@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use tv::app::arrange::arrange;
 use tv::app::input::action::{Action, LandmarkKind, Way};
 use tv::app::reader::Reader;
+use tv::app::state::App;
 use tv::ingest::{self, Target};
 use tv::model::timestamp::Timestamp;
 use tv::render::code::Colours;
@@ -21,12 +22,13 @@ const HALF: (u16, u16) = (60, 30);
 
 fn open(path: &std::path::Path, column: u16) -> Reader {
     let now = Timestamp(1_893_456_000_000);
-    let mut reader = Reader::new(
+    let app = App::new(
         Theme::dark(),
         Level::Preview,
         Arc::new(Colours::never()),
         now,
     );
+    let mut reader = app.reader;
     (reader.screen.at, reader.screen.size) = ((column, 0), HALF);
     let session = ingest::open(&Target {
         path: path.to_owned(),

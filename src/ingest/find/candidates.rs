@@ -204,7 +204,7 @@ pub(crate) struct DatabaseCache {
 pub(crate) struct DiscoveryScan {
     /// Candidates, newest first.
     pub(crate) candidates: Vec<Candidate>,
-    /// Named paths that do not exist.
+    /// What the user named and is not there, or cannot be read.
     pub(crate) refused: Vec<OpenError>,
     /// Databases, files and folders that cannot be read, each in place of the sessions that it may
     /// hold, by time of modification.
